@@ -173,7 +173,8 @@ Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
                    const SweepCreationLimits& limits, const std::optional<SplitUse>& split) {
     const std::int64_t active_max = limits.active_max;
     transact(store.pool(), [&](Transaction& transaction) {
-        const Rows rows = transaction.run(queries::lock_project_sweeps, {sweep.project});
+        transaction.run(queries::lock_project_sweeps, {sweep.project});
+        const Rows rows = transaction.run(queries::count_project_sweeps, {sweep.project});
         if (active_max > 0 && rows[0].integer("sweeps") >= active_max)
             throw Error{ErrorCode::exhausted,
                         fmt::format("project {} has {} sweeps that have not ended, which is the "

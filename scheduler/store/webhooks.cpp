@@ -54,7 +54,8 @@ WebhookDelivery read_delivery(const Row& row) {
 Webhook create_webhook(Store& store, const Webhook& webhook, std::string_view secret,
                        std::int64_t webhooks_max) {
     transact(store.pool(), [&](Transaction& transaction) {
-        const Rows rows = transaction.run(queries::lock_project_webhooks, {webhook.project});
+        transaction.run(queries::lock_project_webhooks, {webhook.project});
+        const Rows rows = transaction.run(queries::count_project_webhooks, {webhook.project});
         if (webhooks_max > 0 && rows[0].integer("webhooks") >= webhooks_max)
             throw Error{ErrorCode::exhausted,
                         fmt::format("project {} has {} webhooks, which is the maximum "

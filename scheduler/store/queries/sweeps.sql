@@ -1,14 +1,16 @@
 -- Sweeps, their logs and their trials (scheduler/store/sweeps.h).
 
--- lock_project_sweeps: how many sweeps of a project have not ended, until the transaction ends
+-- lock_project_sweeps: until the transaction ends, two that are made at a time count each other
 -- in     $1 project
--- locks  the project's number, so that two that are made at a time count each other
-with locked as materialized (
-    select pg_advisory_xact_lock(hashtextextended('slipway sweeps ' || $1, 0))
-)
-select count(sweep.id) as sweeps
-from locked
-left join sweep on sweep.project = $1 and sweep.finished_at is null
+-- locks  the project's number
+select pg_advisory_xact_lock(hashtextextended('slipway sweeps ' || $1, 0))
+
+-- count_project_sweeps: those that have not ended. A statement of its own behind lock_project_sweeps:
+-- one that waited for the lock would count what was there before it waited
+-- in     $1 project
+select count(*) as sweeps
+from sweep
+where project = $1 and finished_at is null
 
 -- insert_sweep: a sweep
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 max_trials  $7 max_concurrent

@@ -1,14 +1,16 @@
 -- Webhooks, their outbox and their deliveries (scheduler/store/webhooks.h).
 
--- lock_project_webhooks: how many a project has, until the transaction ends
+-- lock_project_webhooks: until the transaction ends, two that are made at a time count each other
 -- in     $1 project
--- locks  the project's number, so that two that are made at a time count each other
-with locked as materialized (
-    select pg_advisory_xact_lock(hashtextextended('slipway webhooks ' || $1, 0))
-)
-select count(webhook.id) as webhooks
-from locked
-left join webhook on webhook.project = $1
+-- locks  the project's number
+select pg_advisory_xact_lock(hashtextextended('slipway webhooks ' || $1, 0))
+
+-- count_project_webhooks: a statement of its own behind lock_project_webhooks: one that waited for the
+-- lock would count what was there before it waited
+-- in     $1 project
+select count(*) as webhooks
+from webhook
+where project = $1
 
 -- insert_webhook: a webhook
 -- in     $1 id  $2 project  $3 url  $4 events text[]  $5 secret  $6 created_by  $7 description
