@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "api/client/commands_table.h"
+#include "api/client/commands_webhooks.h"
 #include "api/client/listing.h"
 #include "api/client/retry_failed.h"
 #include "api/client/service.h"
@@ -270,26 +272,6 @@ struct RetentionOptions {
 ExitCode show_retention(const HttpClient& client, const RetentionOptions& options);
 Listing list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
-struct WebhookOptions {
-    std::string url;
-    std::string project = "default";
-    std::vector<std::string> events = {};    ///< empty: all, or as they are
-    std::optional<std::string> description = {};
-    bool enable = false, disable = false, rotate_secret = false;
-};
-Listing list_webhooks(const HttpClient& client);
-/// Prints the id, then the secret.
-ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options);
-/// Changes what is given; prints its state and a new secret.
-ExitCode set_webhook(const HttpClient& client, const std::string& webhook_id,
-                     const WebhookOptions& options);
-ExitCode delete_webhook(const HttpClient& client, const std::string& webhook_id);
-/// Sends a test and waits for its first attempt. errors  throws Stop{refused} if it was not taken
-ExitCode test_webhook(const HttpClient& client, const std::string& webhook_id);
-/// The newest 200.
-Listing list_deliveries(const HttpClient& client, const std::string& webhook_id);
-ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,
-                   const std::string& delivery_id);
 
 struct TokenOptions {
     std::string name = {};
@@ -302,15 +284,5 @@ Listing list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.
 ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made);
 ExitCode print_version(const HttpClient& client);
-
-/// A table with aligned columns, for people.
-void print_table(const std::vector<std::string>& head,
-                 const std::vector<std::vector<std::string>>& rows);
-
-/// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
-/// Nothing that a terminal would obey.
-std::string cell(const Json& object, const char* name);
-/// `value` of a metric's point: also nan, inf and -inf.
-std::string value_cell(const Json& point);
 
 }    // namespace slipway::client

@@ -1,9 +1,11 @@
+#include "api/client/commands_table.h"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "api/base/printable.h"
-#include "api/client/commands.h"
+#include "api/client/listing.h"
 
 namespace slipway::client {
 void print_table(const std::vector<std::string>& head,

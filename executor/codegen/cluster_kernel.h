@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "executor/codegen/fusion.h"
-#include "executor/codegen/loops/loop_kernel.h"
 #include "executor/codegen/loop_order.h"
+#include "executor/codegen/loops/loop_kernel.h"
 #include "executor/program/program.h"
 
 namespace slipway {
