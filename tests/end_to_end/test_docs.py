@@ -182,11 +182,11 @@ class Documents(unittest.TestCase):
 
     def test_operating(self):
         blocks = {text.splitlines()[0]: (number, text) for number, text in blocks_of("docs/operating.md")}
-        serve, retention, tokens, projects, backup, restore, upgrade, verify = blocks.values()
+        serve, retention, tokens, projects, members, backup, restore, upgrade, verify = blocks.values()
         self.assertIn("slipwayd is ready at", self.run_blocks("docs/operating.md", [serve]))
         self.service.start()
         self.service.post("/v1/tokens", {"name": "kept", "role": "viewer"})
-        self.run_blocks("docs/operating.md", [retention, tokens, projects, backup, restore, verify])
+        self.run_blocks("docs/operating.md", [retention, tokens, projects, members, backup, restore, verify])
         self.service.stop()
         self.run_blocks("docs/operating.md", [upgrade])
         restored = Service()
