@@ -177,6 +177,7 @@ WarmLauncher::WarmLauncher(LauncherOptions local, WarmOptions options, const Clo
       pool_(std::make_shared<WorkerPool>(options_.folder, options_.workers_max)) {}
 
 std::unique_ptr<LaunchedProcess> WarmLauncher::launch(const LaunchRequest& request) const {
+    pool_->take_back(request.shared);
     if (!request.stay) return local_.launch(request);
     LaunchRequest folders;
     folders.project_number = request.project_number;

@@ -115,6 +115,12 @@ void Worker::take_folders_back() {
     }
 }
 
+bool Worker::has_lent(const fs::path& path) const {
+    return std::ranges::any_of(lent_, [&](const fs::path& folder) {
+        return std::ranges::mismatch(folder, path).in1 == folder.end();
+    });
+}
+
 std::optional<WorkerAnswer> Worker::take_answer() {
     std::array<char, worker_message_bytes_max> text{};
     const ssize_t got = recv(sockets_.ours.get(), text.data(), text.size(), MSG_DONTWAIT);

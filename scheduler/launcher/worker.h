@@ -48,6 +48,11 @@ public:
     /// where those of this one are.
     /// errors  as begin()
     void give(const StayRequest& run, int lock_fd);
+    /// Takes the folders from the last run, whose own stand there again.
+    /// errors  as begin()
+    void take_folders_back();
+    /// Whether the last run's folders, which it still has, hold `path`.
+    bool has_lent(const std::filesystem::path& path) const;
     /// What it said of the run that it was given; none when it has said nothing.
     std::optional<WorkerAnswer> take_answer();
     bool has_ended() const;
@@ -60,8 +65,6 @@ public:
     Tick idle_since() const { return idle_since_; }
 
 private:
-    void take_folders_back();
-
     const WorkerKey key_;
     const std::filesystem::path folder_;
     const std::unique_ptr<LaunchedProcess> process_;

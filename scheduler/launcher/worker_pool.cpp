@@ -46,6 +46,23 @@ std::shared_ptr<Worker> WorkerPool::take(const WorkerKey& key, Tick now) {
     return nullptr;
 }
 
+void WorkerPool::take_back(const std::vector<fs::path>& paths) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(idle_, [&](std::shared_ptr<Worker>& worker) {
+        const auto has = [&](const fs::path& path) { return worker->has_lent(path); };
+        if (std::ranges::none_of(paths, has)) return false;
+        try {
+            worker->take_folders_back();
+            return false;
+        } catch (const Error& error) {
+            log_warn("a worker is not used again",
+                     {{"worker", worker->folder().string()}, {"reason", error.what()}});
+            end_locked(std::move(worker));
+            return true;
+        }
+    });
+}
+
 fs::path WorkerPool::begin() {
     const std::scoped_lock lock(mutex_);
     while (workers_max_ > 0 && !idle_.empty() &&

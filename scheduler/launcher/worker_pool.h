@@ -21,6 +21,10 @@ public:
 
     /// An idle worker with this key, which is busy from then on; null when there is none.
     std::shared_ptr<Worker> take(const WorkerKey& key, Tick now);
+    /// Idle workers give back what they have of these paths. Who is confined to a path keeps the
+    /// folder that stood there when it started, and could not read the one that takes its place
+    /// later.
+    void take_back(const std::vector<std::filesystem::path>& paths);
     /// Makes room for another worker and names its folder, which is not there yet.
     std::filesystem::path begin();
     /// A worker that was begun never ran, or has ended with nothing left of it.

@@ -109,7 +109,8 @@ class Sweeps(SweepCalls, unittest.TestCase):
 
     def test_asha_promotes_from_checkpoints(self):
         sweep_id = self.create(sweep_of(RATES, {"name": "asha", "mode": "promote", "max_time": 9}, quick_job(),
-                                        limits={"max_trials": 9, "max_concurrent": 3}, seed=3))
+                                        limits={"max_trials": 9, "max_concurrent": 3}, seed=3,
+                                        keep_checkpoints="all"))
         sweep = self.wait_end(sweep_id)
         self.assertEqual(sweep["state"], "finished", sweep["reason"])
         trials = self.trials(sweep_id)
