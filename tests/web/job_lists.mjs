@@ -11,6 +11,7 @@ await run(async ({ page, found, data, open, check, shot }) => {
   await check("jobs");
 
   await page.getByLabel("Name", { exact: true }).fill("rate-");
+  await until(page, () => page.url().includes("name=rate-"), "the name in the address");
   await page.getByLabel("Order").selectOption("best");
   await shows(data.by_loss, "jobs by their best loss");
   found.address = page.url().split("#")[1];
