@@ -34,7 +34,7 @@ ExitCode set_member(const HttpClient& client, const MemberOptions& options) {
 
 ExitCode remove_member(const HttpClient& client, const MemberOptions& options) {
     call(client, "DELETE", member_path(options), nullptr);
-    fmt::print("{} is no member of {} any more\n", options.name, options.project);
+    fmt::print("{} is no longer a member of {}\n", options.name, options.project);
     return ExitCode::ok;
 }
 

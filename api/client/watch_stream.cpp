@@ -1,4 +1,4 @@
-// The stream says when something has happened; what is shown is read anew, so that a watcher need
+// The stream says when something has happened; what is shown is read again, so that a watcher need
 // not know what each event means for what it shows. Events that come while it reads are one look.
 
 #include "api/client/watch_stream.h"

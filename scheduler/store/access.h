@@ -32,7 +32,7 @@ bool covers(const std::vector<std::string>& projects, std::string_view project);
 
 /// `id, name, lookup, sha256, role, projects, member, created_by, expires_at` are taken.
 /// Error{conflict} when the lookup part exists, Error{unauthenticated} when the token `created_by`
-/// is not good any more. `made_max`: valid tokens that may descend from the first token of its
+/// is no longer valid. `made_max`: valid tokens that may descend from the first token of its
 /// maker, which nobody has made: that one's, those of the tokens that it made, and so on; above it
 /// Error{exhausted}. 0: no limit.
 Token create_token(Store& store, const Token& token, std::int64_t made_max = 0);

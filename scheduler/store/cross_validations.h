@@ -110,7 +110,7 @@ std::string prediction_key(std::int64_t fold);
 bool cancel_cross_validation(Store& store, std::string_view id, const Reason& reason);
 
 /// A fold to be tried again: `state` is the one that it was seen in, `has_trained` that only its
-/// predictions are missing. StoredFold::refit: its training begins anew.
+/// predictions are missing. StoredFold::refit: its training begins again.
 struct RetriedFold {
     std::int64_t fold = 0;
     std::string state{};

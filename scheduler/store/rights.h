@@ -39,7 +39,7 @@ struct Right {
 /// What a token that has these grants depends on when it may show all that it sees.
 std::vector<Right> rights_to_see(const std::string& token_id, const std::vector<Grant>& grants);
 
-/// Those that are not there any more, by the database's clock: the token has ended, or its member
+/// Those that no longer exist, by the database's clock: the token has ended, or its member
 /// has lost the role.
 std::vector<Right> list_lost_rights(Store& store, const std::vector<Right>& rights);
 

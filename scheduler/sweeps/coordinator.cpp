@@ -150,8 +150,8 @@ ReachedLimit time_passed(const SweepRun& run, const Observation& seen) {
 ReachedLimit owner_lost(const SweepRun& run, const Observation& seen) {
     if (!seen.owner_is_lost) return {};
     return fmt::format(
-        "the token {} that created the sweep has ended, or its member may not submit "
-        "jobs to project {} any more",
+        "the token {} that created the sweep has ended, or its member may no longer "
+        "submit jobs to project {}",
         run.sweep.created_by, run.sweep.project);
 }
 

@@ -28,7 +28,7 @@ struct Observation {
     std::vector<ObservedJob> jobs{};    ///< by trial
     double core_s = 0;                  ///< that the sweep has used; only where it has a limit
     double age_s = 0;                   ///< since the sweep was created
-    bool owner_is_lost = false;         ///< the token that made it may not submit any more
+    bool owner_is_lost = false;         ///< the token that made it may no longer submit
 };
 
 /// The checkpoint that a trial goes on from: of this trial, when it had trained to this time.

@@ -55,7 +55,7 @@ private:
 
 void add_security(HeadWriter& head, const Response& response, const AnswerFacts& facts) {
     // A browser takes the headers of a 304 for those of what it holds: it keeps those of the 200,
-    // whose kind is not known here any more.
+    // whose kind is no longer known here.
     if (response.status == 304) return;
     const bool page = response.media_type.starts_with("text/html");
     head.add_default("Cache-Control", "no-store");

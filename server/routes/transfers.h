@@ -16,7 +16,7 @@ namespace slipway {
 /// What is asked about transfers that are under way. May block, and may throw Error: they are then
 /// asked again a little later, and transfers go on meanwhile.
 struct TransferChecks {
-    /// Those of the rights that are not there any more.
+    /// Those of the rights that no longer exist.
     std::function<std::vector<store::Right>(const std::vector<store::Right>&)> lost_rights;
     /// Those of the upload ids that no longer exist.
     std::function<std::vector<std::string>(const std::vector<std::string>&)> lost_uploads;

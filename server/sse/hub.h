@@ -30,7 +30,7 @@ struct EventFeed {
     std::function<std::vector<std::string>(std::chrono::milliseconds)> wait;
     /// Ends a `wait`. From any thread.
     std::function<void()> wake;
-    /// Those of the rights to see a job that are not there any more. None: all stay for good.
+    /// Those of the rights to see a job that no longer exist. None: all stay for good.
     std::function<std::vector<store::Right>(const std::vector<store::Right>&)> lost = {};
 };
 

@@ -35,7 +35,7 @@ CALLERS = {
     "member_editor": "an admin's token of a member who is editor of the project",
     "member_admin": "an admin's token of a member who is admin of the project",
     "member_limited": "a viewer's token of the same member",
-    "lost": "an admin's token of a member who was admin of the project and has no role any more",
+    "lost": "an admin's token of a member who was admin of the project and no longer has a role",
     "admin": "admin of all projects",
 }
 STRANGERS = ("nobody", "garbage", "unknown", "expired", "revoked")

@@ -413,7 +413,7 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
     def test_member_remove(self):
         self.ok("project", "set", "duo", "--weight", "1")
         self.ok("member", "set", "eve", "--role", "editor", "--project", "duo")
-        self.assertEqual(self.ok("member", "remove", "eve", "--project", "duo"), "eve is no member of duo any more\n")
+        self.assertEqual(self.ok("member", "remove", "eve", "--project", "duo"), "eve is no longer a member of duo\n")
         self.assertIn("there is no member `eve`", run("member", "remove", "eve", "--project", "duo", home=self.service.home, check=4).stderr)
 
     def test_queue_stats(self):

@@ -1,6 +1,6 @@
 -- Members of projects, and what tokens may do because of them (scheduler/store/members.h, rights.h).
 
--- list_lost_rights: those of a list that a token does not have (any more)
+-- list_lost_rights: those of a list that a token does not, or no longer, have
 -- in     $1 token_ids text[]  $2 projects text[]; '': in some project  $3 roles text[]
 select distinct asked.token_id, asked.project, asked.role
 from unnest($1::text[], $2::text[], $3::text[]) as asked (token_id, project, role)

@@ -101,7 +101,7 @@ TEST_F(CheckpointSaverTest, without_memory_for_a_copy_it_is_on_the_disk_on_retur
     expect_all("one", 3);
 }
 
-TEST_F(CheckpointSaverTest, arrays_of_another_shape_are_copied_anew) {
+TEST_F(CheckpointSaverTest, arrays_of_another_shape_are_copied_again) {
     CheckpointSaver saves = saver();
     saves.save(named("one"), checkpoint_of(filled(10, 1), 1));
     saves.save(named("two"), checkpoint_of(filled(2000, 2), 2));

@@ -42,7 +42,7 @@ function on_key(event: KeyboardEvent, curves: Curve[], view: View, zoom_to: (ran
   moves[event.key]();
 }
 
-/** uPlot in `holder`: made anew when what it cannot change has changed, refitted when points come. */
+/** uPlot in `holder`: made again when what it cannot change has changed, refitted when points come. */
 function use_plot(inputs: Omit<PlotInputs, "element">, remade_by: unknown[], refitted_by: unknown[]) {
   const holder = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>();

@@ -1,4 +1,4 @@
-// Light or dark may change while a page is open: charts are then made anew.
+// Light or dark may change while a page is open: charts are then made again.
 import { signal } from "@preact/signals";
 import { scheme } from "./palette";
 

@@ -8,7 +8,7 @@ import { metric_value } from "../format";
 
 const points_max = 500; // of a curve's history
 const detail_points_max = 2000; // of what is zoomed to
-const live_points_max = 2000; // since the history was read: then it is read anew
+const live_points_max = 2000; // since the history was read: then it is read again
 const detail_pause_ms = 300;
 
 function curve_of(job: Job, name: string, points: Point[]): Curve {
@@ -59,7 +59,7 @@ export function job_curves(id: string, job: Signal<Job | undefined>) {
     if (detail) await refine(detail);
   };
 
-  /** What an event says of a step. True: the history is to be read anew. */
+  /** What an event says of a step. True: the history is to be read again. */
   const add = ({ step, epoch, time, values, nonfinite }: Record<string, any>): boolean => {
     for (const [name, value] of Object.entries<number | null>(values ?? {})) {
       const point = { step, epoch, time_ms: Date.parse(time), value: metric_value(value, nonfinite?.[name]) };

@@ -27,7 +27,7 @@ function host_columns(act: Act): Column<Host>[] {
     { name: "action", cell: (host) => host.drain
       ? html`<button aria-label=${`Undrain ${host.name}`} onClick=${() => act(host_path(host, "undrain"))}>Undrain</button>`
       : html`<button class="danger" aria-label=${`Drain ${host.name}`} onClick=${() => act(host_path(host, "drain"),
-          `Drain ${host.name}? No job starts there any more; jobs that run there save and move.`)}>Drain</button>` },
+          `Drain ${host.name}? No new job starts there; jobs that run there save and move.`)}>Drain</button>` },
   ];
 }
 
@@ -41,7 +41,7 @@ function core_columns(act: Act): Column<Core>[] {
     { name: "action", cell: (core) => core.drained
       ? html`<button aria-label=${`Undrain core ${core.core} of ${core.host}`} onClick=${() => act(core_path(core, "undrain"))}>Undrain</button>`
       : html`<button class="danger" aria-label=${`Drain core ${core.core} of ${core.host}`} onClick=${() => act(core_path(core, "drain"),
-          `Drain core ${core.core} of ${core.host}? No job starts on it any more.`)}>Drain</button>` },
+          `Drain core ${core.core} of ${core.host}? No new job starts on it.`)}>Drain</button>` },
   ];
 }
 

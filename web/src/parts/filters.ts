@@ -1,5 +1,5 @@
 // Fields of a form that filter what a page shows: text is taken over when somebody stops typing.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html";
 
 const typing_pause_ms = 300;
@@ -13,10 +13,12 @@ interface FieldProps {
 
 export function TextFilter({ label, value, set, hint, type = "search" }: FieldProps & { hint?: string; type?: string }) {
   const [typed, set_typed] = useState(value);
+  const latest = useRef(set); // what else was chosen during the pause stays
+  latest.current = set;
   useEffect(() => set_typed(value), [value]);
   useEffect(() => {
     if (typed === value) return;
-    const timer = setTimeout(() => set(typed.trim()), typing_pause_ms);
+    const timer = setTimeout(() => latest.current(typed.trim()), typing_pause_ms);
     return () => clearTimeout(timer);
   }, [typed]);
   return html`<label>${label} <input type=${type} value=${typed} placeholder=${hint} onInput=${(event: Event) => set_typed(value_of(event))} /></label>`;

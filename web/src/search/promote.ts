@@ -10,7 +10,7 @@ import { ErrorNote } from "../parts/error_note";
 const starts: [NonNullable<SweepPromote["start"]>, string][] = [
   ["continue", "go on from the trial's checkpoint"],
   ["weights", "begin with the weights of its checkpoint"],
-  ["scratch", "begin anew"],
+  ["scratch", "begin again"],
 ];
 
 interface PromoteProps {
