@@ -49,6 +49,35 @@ StoredSplitOrder read_stored_split_order(const Json& json) {
     return {.path = member<std::string>(json, "path"), .hash = member<std::string>(json, "hash")};
 }
 
+Json to_json(const MemberOrder& member) {
+    return {{"rank", member.rank},
+            {"hosts", member.hosts},
+            {"rendezvous_folder", member.rendezvous_folder},
+            {"secret", member.secret},
+            {"bind_address", member.bind_address},
+            {"timeout_s", member.timeout_s}};
+}
+
+MemberOrder read_member_order(const Json& json) {
+    MemberOrder order{.rank = member<int>(json, "rank"),
+                      .hosts = member<std::vector<std::string>>(json, "hosts"),
+                      .rendezvous_folder = member<std::string>(json, "rendezvous_folder"),
+                      .secret = member<std::string>(json, "secret"),
+                      .bind_address = member<std::string>(json, "bind_address"),
+                      .timeout_s = member<double>(json, "timeout_s")};
+    if (order.hosts.size() < 2) {
+        throw Error{
+            ErrorCode::invalid_argument,
+            fmt::format("member.hosts must name at least 2 hosts, got {}", order.hosts.size())};
+    }
+    if (order.rank < 0 || std::size_t(order.rank) >= order.hosts.size()) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("member.rank must be within 0..{}, got {}", order.hosts.size() - 1,
+                                order.rank)};
+    }
+    return order;
+}
+
 Json to_json(const std::string& text) {
     return text;
 }
@@ -85,6 +114,7 @@ Json to_json(const AttemptOrder& order) {
             {"init_from", or_null(order.init_from)},
             {"checkpoint", or_null(order.checkpoint)},
             {"split", or_null(order.split)},
+            {"member", or_null(order.member)},
             {"saves_requested", order.saves_requested},
             {"worker_threads", order.worker_threads},
             {"grace_s", order.grace_s},
@@ -119,6 +149,7 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.init_from = unless_null(json, "init_from", read_text);
         order.checkpoint = unless_null(json, "checkpoint", read_text);
         order.split = unless_null(json, "split", read_stored_split_order);
+        order.member = unless_null(json, "member", read_member_order);
         order.saves_requested = member<std::int64_t>(json, "saves_requested");
         order.worker_threads = member<int>(json, "worker_threads");
         order.grace_s = member<double>(json, "grace_s");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/base/json.h"
 #include "api/protocol/version.h"
@@ -27,6 +28,20 @@ struct StoredSplitOrder {
     std::string hash;    ///< that it must have
 };
 
+/// What a process of an attempt on several hosts (a slice) is among the members of the attempt.
+/// Each member runs as many replicas as the others: those of rank r are r*n..r*n+n-1.
+struct MemberOrder {
+    int rank = 0;                      ///< 0..hosts.size()-1; rank 0 reports and saves for all
+    std::vector<std::string> hosts;    ///< names, by rank: what errors call the members
+    /// Before they are connected, members exchange one file each: this one makes the file that is
+    /// named after its rank, and waits until the files of all others are there. Agents, or a shared
+    /// folder, bring them.
+    std::string rendezvous_folder;
+    std::string secret;          ///< of the attempt: who does not know it is refused
+    std::string bind_address;    ///< the address of this host that the others connect to
+    double timeout_s = 60;       ///< that a member waits for the others, at the most
+};
+
 /// One attempt, everything resolved to paths of this host: the content of attempt.json, which the
 /// agent writes and the executor reads.
 struct AttemptOrder {
@@ -43,6 +58,7 @@ struct AttemptOrder {
     std::optional<std::string> init_from = {};      ///< such a folder, or a safetensors file
     std::optional<std::string> checkpoint = {};     ///< such a folder: what the payload names
     std::optional<StoredSplitOrder> split = {};
+    std::optional<MemberOrder> member = {};    ///< none: the attempt is this process alone
     std::int64_t saves_requested = 0;    ///< before it began: those ask nothing of this attempt
     int worker_threads = 0;              ///< 0: as many as CPUs
     double grace_s = 60;                 ///< without a sign of an agent: save and end

@@ -27,6 +27,12 @@ AttemptOrder full_order() {
             .init_from = "/store/uploads/upl_1",
             .checkpoint = "/store/checkpoints/job_0/step_1",
             .split = StoredSplitOrder{"/store/splits/spl_1.json", "sha256:cd"},
+            .member = MemberOrder{.rank = 1,
+                                  .hosts = {"one", "two"},
+                                  .rendezvous_folder = "/runs/job_1/2/rendezvous",
+                                  .secret = "5ec2e7",
+                                  .bind_address = "10.0.0.2",
+                                  .timeout_s = 30},
             .worker_threads = 2,
             .grace_s = 1.5,
             .memory_bytes = 123,
@@ -58,7 +64,8 @@ TEST(AttemptOrder, what_is_written_is_read) {
                        .checkpoint_folder = "/c"};
     const Json small = to_json(least);
     EXPECT_EQ(to_json(read_attempt_order(small)), small);
-    for (const char* name : {"payload", "resume_from", "init_from", "checkpoint", "split"})
+    for (const char* name :
+         {"payload", "resume_from", "init_from", "checkpoint", "split", "member"})
         EXPECT_TRUE(small.at(name).is_null()) << name;
 }
 
@@ -73,10 +80,12 @@ TEST(AttemptOrder, every_member_is_required_and_of_its_type) {
         odd[name] = Json::array({Json::array()});
         EXPECT_NE(problem_of(odd), "") << name;
     }
-    for (const auto& [name, value] : json.at("dataset").items()) {
-        Json without = json;
-        without["dataset"].erase(name);
-        EXPECT_EQ(problem_of(without), "\"" + name + "\" is missing");
+    for (const char* part : {"dataset", "member"}) {
+        for (const auto& [name, value] : json.at(part).items()) {
+            Json without = json;
+            without[part].erase(name);
+            EXPECT_EQ(problem_of(without), "\"" + name + "\" is missing");
+        }
     }
 }
 
@@ -86,6 +95,16 @@ TEST(AttemptOrder, a_kind_that_is_none_and_a_payload_that_is_no_object_are_named
     EXPECT_EQ(problem_of(json), "payload must be null or an object, got string");
     json["kind"] = "export";
     EXPECT_EQ(problem_of(json), "kind must be one of train, predict, evaluate, got \"export\"");
+}
+
+TEST(AttemptOrder, a_member_is_one_of_several) {
+    Json json = to_json(full_order());
+    json["member"]["rank"] = 2;
+    EXPECT_EQ(problem_of(json), "member.rank must be within 0..1, got 2");
+    json["member"]["rank"] = -1;
+    EXPECT_EQ(problem_of(json), "member.rank must be within 0..1, got -1");
+    json["member"]["hosts"] = {"one"};
+    EXPECT_EQ(problem_of(json), "member.hosts must name at least 2 hosts, got 1");
 }
 
 TEST(AttemptOrder, another_version_is_refused_by_name) {

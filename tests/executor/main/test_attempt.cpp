@@ -45,6 +45,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"init_from", (folder / "weights.safetensors").string()},
             {"checkpoint", nullptr},
             {"split", {{"path", (folder / "split.json").string()}, {"hash", "sha256:cd"}}},
+            {"member", nullptr},
             {"saves_requested", 0},
             {"worker_threads", 2},
             {"grace_s", grace_s},
