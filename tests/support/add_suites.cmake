@@ -1,6 +1,7 @@
 # Read by ctest, not by the build: each suite of a test program is one case, so that what starts with a process (sanitizers, a
 # PostgreSQL) starts once for the suite and not for each of its tests. ctest counts cases; the file that a case writes below
 # `results` says which tests of it passed. Given: module, program, timeout_s, results.
+include("${CMAKE_CURRENT_LIST_DIR}/long_tests.cmake")
 if(NOT EXISTS "${program}")
   add_test("${module}_is_not_built" "${module}_is_not_built")
   return()
@@ -23,4 +24,5 @@ foreach(suite IN LISTS suites)
   add_test("${name}" "${program}" "--gtest_filter=${suite}.*")
   set_tests_properties("${name}" PROPERTIES TIMEOUT ${timeout_s} LABELS "${module}"
     ENVIRONMENT "GTEST_OUTPUT=xml:${results}/${file}.xml;GTEST_BRIEF=1")
+  begin_early("${name}")
 endforeach()
