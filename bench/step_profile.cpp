@@ -15,7 +15,8 @@
 
 /// Where the time of a workload's training step goes: CPU time of each kernel of its program on one
 /// worker, so a busy machine does not matter much.
-/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores]
+/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores] [batch]     (f32 5 1, the
+/// workload's)
 namespace slipway {
 namespace {
 
@@ -72,11 +73,12 @@ void print_rows(const std::map<std::string, Row>& rows, double total_s) {
                        row.seconds * 1e3, row.count, name);
 }
 
-void profile(const Workload& workload, PrecisionPolicy precision, int rounds, int cores) {
+void profile(const Workload& workload, PrecisionPolicy precision, int rounds, int cores,
+             std::int64_t batch) {
     const BenchModel model = make_bench_model(workload);
-    const BenchStep step = trace_bench_step(model, workload.batch, cores);
+    const BenchStep step = trace_bench_step(model, batch, cores);
     const Graph graph = optimize(step.graph, {.passes = {.precision = precision}}).graph;
-    Program program = lower(graph, {.workers = 1});
+    Program program = lower(graph, {.workers = 1, .cores = cores});
     const auto spent = put_stopwatches(program);
     Runtime runtime({cores, 1});
     std::vector<Value> inputs = bench_values(model, step);
@@ -85,8 +87,11 @@ void profile(const Workload& workload, PrecisionPolicy precision, int rounds, in
     const RunPlan plan = make_run_plan(program, runtime.team());
     runtime.run(program, plan, bindings);
     spent->assign(spent->size(), 0);
-    for (int i = 0; i < rounds; ++i)
+    double reducing_s = 0;
+    for (int i = 0; i < rounds; ++i) {
         runtime.run(program, plan, bindings);
+        reducing_s += std::chrono::duration<double>(runtime.times().workers[0].reducing).count();
+    }
 
     const double total_s = std::accumulate(spent->begin(), spent->end(), 0.0) / rounds;
     std::map<std::string, Row> by_name, by_kind;
@@ -101,6 +106,7 @@ void profile(const Workload& workload, PrecisionPolicy precision, int rounds, in
     fmt::print("{} {}: {:.2f} ms of CPU time per step, {} steps, {:.2f} GFLOP\n", workload.name,
                precision == PrecisionPolicy::f32 ? "f32" : "bf16", total_s * 1e3,
                program.steps.size(), flops * 1e-9);
+    fmt::print("{:.2f} ms of elapsed time in sums over the cores\n", reducing_s / rounds * 1e3);
     print_rows(by_kind, total_s);
     fmt::print("by step\n");
     print_rows(by_name, total_s);
@@ -112,10 +118,13 @@ void profile(const Workload& workload, PrecisionPolicy precision, int rounds, in
 int main(int count, char** words) {
     using namespace slipway;
     if (count < 2) {
-        fmt::print(stderr, "usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores]\n");
+        fmt::print(stderr,
+                   "usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores] [batch]\n");
         return 2;
     }
     const bool is_narrow = count > 2 && std::string_view(words[2]) == "bf16";
-    profile(find_workload(words[1]), is_narrow ? PrecisionPolicy::bf16 : PrecisionPolicy::f32,
-            count > 3 ? std::stoi(words[3]) : 5, count > 4 ? std::stoi(words[4]) : 1);
+    const Workload& workload = find_workload(words[1]);
+    profile(workload, is_narrow ? PrecisionPolicy::bf16 : PrecisionPolicy::f32,
+            count > 3 ? std::stoi(words[3]) : 5, count > 4 ? std::stoi(words[4]) : 1,
+            count > 5 ? std::stoll(words[5]) : workload.batch);
 }
