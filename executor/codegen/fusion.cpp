@@ -119,12 +119,33 @@ private:
         drafts_[cluster].members.push_back(id);
     }
 
+    // A batch of one image looks as if it had a row for each channel. But images are channels-last
+    // wherever convolutions are, so such a row would be walked across all other channels.
+
+    /// The operand repeats a vector, one number for each channel, over one image.
+    static bool is_by_channel_of_one(const Tensor& operand) {
+        return operand.dims().size() > 2 && operand.dims()[0] == 1 &&
+               source_of(operand).dims().size() == 1;
+    }
+
+    /// A reduction over the batch and its images, of a batch of one.
+    static bool is_over_one_image(const Node& node) {
+        const Dims& dims = node.operands[0].dims();
+        const Dims& reduced = std::get<ReduceAttributes>(node.attributes).dimensions;
+        const auto is_reduced = [&](std::size_t dim) {
+            return std::ranges::count(reduced, std::int64_t(dim)) > 0;
+        };
+        return dims.size() > 2 && dims[0] == 1 && is_reduced(0) && is_reduced(dims.size() - 1) &&
+               node.shape.element_count() > 1;
+    }
+
     /// The role as the ranges of a reduction settle it.
     Role own_role(std::size_t id) const {
         const Node& node = nodes_.tensors[id].node();
         if (node.op != OpCode::reduce) return Role::element;
         const std::vector<SpaceRange> ranges = reduced_ranges(node);
         if (ranges.empty()) return Role::element;    // reduces nothing: the element itself
+        if (is_over_one_image(node)) return Role::column_reduction;
         return ranges.size() == 1 && ranges[0].first == 1 ? Role::row_reduction
                                                           : Role::column_reduction;
     }
@@ -152,6 +173,7 @@ private:
             if (is_element_itself(*link.operand))
                 role = user == Role::row ? Role::row : Role::element;
             else if (user != Role::row && nodes_.elements(id) > 1 &&
+                     !is_by_channel_of_one(*link.operand) &&
                      row_elements_of(*link.operand) * nodes_.elements(id) == space.elements)
                 role = Role::row;
             if (!role || (wanted && *wanted != *role)) return {};
