@@ -1,5 +1,6 @@
 #include "executor/codegen/batched_product.h"
 
+#include "executor/codegen/joined_gradient.h"
 #include "executor/codegen/node_views.h"
 #include "executor/codegen/onednn/matmul.h"
 
@@ -18,7 +19,8 @@ bool is_kept(const Tensor& operand) {
 
 bool pays_to_join(const Tensor& tensor) {
     const auto* attributes = std::get_if<DotAttributes>(&tensor.node().attributes);
-    if (attributes == nullptr || !attributes->lhs_batching.empty()) return false;
+    const bool is_product = attributes != nullptr && attributes->lhs_batching.empty();
+    if (!is_product && !pays_to_join_gradient(tensor)) return false;
     std::int64_t kept_bytes = 0;
     for (const Tensor& operand : tensor.node().operands) {
         const bool is_bf16 = operand.dtype() == DType::bf16;

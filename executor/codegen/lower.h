@@ -11,7 +11,7 @@ class KernelStore;
 
 struct LowerOptions {
     int workers = 1;    ///< kernels keep state per worker
-    int cores = 1;      ///< virtual cores that will run it, for choosing between plans of memory
+    int cores = 1;      ///< virtual cores that will run it
     /// Where loop kernels are compiled and kept; shared with all programs that run them. Null: a
     /// store of the program's own.
     std::shared_ptr<KernelStore> kernels = nullptr;

@@ -2,6 +2,7 @@
 
 #include "executor/codegen/convolutions.h"
 #include "executor/codegen/filtered_convolution.h"
+#include "executor/codegen/joined_gradient.h"
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/kernels/patches.h"
 #include "executor/codegen/kernels/single_channel.h"
@@ -100,20 +101,62 @@ std::optional<LibraryKernel> single_channel(const ConvolutionSpec& spec) {
         {}};
 }
 
-/// Computes the convolution as one of this kind; false when the library does not.
-bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
-               const std::array<PlacedValue, 2>& operands) {
-    const int stage = lowering.facts(tensor).stage;
-    const Orders orders = orders_of(kind, attributes_of(tensor));
+/// The node as a convolution of this kind, its images in these orders.
+std::optional<ConvolutionSpec> spec_of(const Tensor& tensor, ConvolutionKind kind,
+                                       const Orders& orders,
+                                       const std::array<PlacedValue, 2>& operands) {
     auto spec = convolution_spec(kind,
                                  {.input = arranged(operands[0].view, orders.input),
                                   .kernel = arranged(operands[1].view, orders.kernel),
                                   .result = arranged(dense_view(tensor.dims()), orders.result)},
                                  attributes_of(tensor));
-    if (!spec) return false;
+    if (!spec) return {};
     spec->operands = operands[0].dtype;
     spec->results = tensor.dtype();
     spec->packs_weights = true;
+    return spec;
+}
+
+/// The gradient of the weights over all cores, in the stage of its sum; nothing done where the
+/// library does not take it.
+bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
+                          const std::array<PlacedValue, 2>& operands) {
+    const Orders orders = orders_of(ConvolutionKind::backward_weights, attributes_of(tensor));
+    const auto spec = spec_of(tensor, ConvolutionKind::backward_weights, orders, operands);
+    if (!spec) return false;
+    const int cores = lowering.fixed_cores();
+    auto joined = make_joined_gradient(*spec, tensor, cores, lowering.workers());
+    if (!joined) return false;
+    const int stage = lowering.facts(tensor).stage;
+    const BufferId x = lowering.ordered(operands[0], *orders.input, stage - 1).buffer;
+    const BufferId y = lowering.ordered(operands[1], *orders.kernel, stage - 1).buffer;
+    lowering.keep(x);
+    lowering.keep(y);
+    const BufferId patches = lowering.make_temporary(joined->patches, stage);
+    const BufferId results = lowering.make_temporary(joined->results, stage);
+    lowering.emit(stage, {.name = step_name("patches of all cores", joined->patches),
+                          .reads = {x, y},
+                          .writes = {patches, results},
+                          .in_place = {},
+                          .elements = cores,
+                          .kernel = std::move(joined->gather),
+                          .batches_cores = true});
+    Step product = lowering.library_step(
+        stage, step_name("convolution of all cores " + joined->product.name, tensor.shape()),
+        joined->product, {patches, results}, lowering.make_result(tensor));
+    product.elements = joined->elements;
+    product.batches_cores = true;
+    lowering.emit(stage, std::move(product));
+    return true;
+}
+
+/// Computes the convolution as one of this kind; false when the library does not.
+bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
+               const std::array<PlacedValue, 2>& operands) {
+    const int stage = lowering.facts(tensor).stage;
+    const Orders orders = orders_of(kind, attributes_of(tensor));
+    const auto spec = spec_of(tensor, kind, orders, operands);
+    if (!spec) return false;
     auto primitive = make_filtered_convolution(*spec, lowering.workers());
     if (!primitive && kind == ConvolutionKind::backward_weights &&
         emit_patch_gradient(lowering, tensor, *spec, orders, operands))
@@ -152,9 +195,15 @@ bool emit_primitive(Lowering& lowering, const Tensor& tensor,
 
 void lower_convolution(Lowering& lowering, const Tensor& tensor) {
     const ProductTypes types = product_types(tensor);
-    const int stage = lowering.facts(tensor).stage;
     const Tensor& input = tensor.node().operands[0];
     const Tensor& kernel = tensor.node().operands[1];
+    if (lowering.facts(tensor).is_batched) {
+        if (emit_joined_gradient(lowering, tensor,
+                                 {lowering.value_of(input), lowering.value_of(kernel)}))
+            return;
+        lowering.unbatch(tensor);
+    }
+    const int stage = lowering.facts(tensor).stage;
     if (emit_primitive(lowering, tensor, {lowering.value_of(input), lowering.value_of(kernel)}))
         return;
     const PlacedValue dense_input = lowering.dense(lowering.value_of(input), stage);

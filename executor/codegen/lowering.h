@@ -41,6 +41,8 @@ public:
     // ---- for the families ----
 
     int workers() const { return options_.workers; }
+    /// The cores that will run it, and no other number from then on.
+    int fixed_cores() { return program_.cores = options_.cores; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
     /// Takes back that a product, or what is added to it, is batched: each core makes its own, to
     /// be added up.

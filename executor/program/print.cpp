@@ -49,6 +49,7 @@ std::string_view to_string(Region region) {
 std::string print(const Program& program) {
     static constexpr std::array<std::string_view, 3> combines{"add", "maximum", "minimum"};
     std::string text = "program\n";
+    if (program.cores > 0) text += fmt::format("cores {}\n", program.cores);
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
         text += print("input", i, program.inputs[i]);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)

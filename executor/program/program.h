@@ -102,6 +102,7 @@ struct Program {
     std::vector<Buffer> buffers;
     std::vector<Step> steps;
     std::vector<Stage> stages;    ///< in order; they cover all steps
+    int cores = 0;                ///< that it was made for; 0: it runs on any number
     Array constants;              ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
         arena_bytes{};              ///< worker, core, shared, sum: one copy

@@ -352,6 +352,8 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     check_bindings(program.inputs, bindings.inputs, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
+    check(program.cores == 0 || program.cores == parts_->team.cores,
+          "the program was made for this number of cores");
     check(
         parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::batches_cores),
         "a program for several processes has no step that reads the values of all cores");

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "executor/codegen/onednn/convolution.h"
+#include "executor/codegen/onednn/library_kernel.h"
+#include "executor/graph/tensor.h"
+
+namespace slipway {
+
+/// The gradient of a convolution's weights over all cores as one product, in two steps.
+struct JoinedGradient {
+    /// Call: reads = every core's x, then every core's dy, both channels-last; writes[0] = what the
+    /// windows of all cores see, writes[1] = all their dy. Computes cores begin..end.
+    Kernel gather;
+    Shape patches, results;    ///< matrices with a row for each position of each core
+    /// Call: reads patches and results; writes[0] = the gradient, dense, writes[1] = scratch memory
+    /// for all workers. Computes begin..end of `elements`, whose bits do not depend on how they are
+    /// cut.
+    LibraryKernel product;
+    std::int64_t elements = 0;    ///< blocks of output features
+};
+
+/// Whether a node is the gradient of a convolution's weights that pays to be made so: the operands
+/// of a core take no more memory than the gradient, and the positions of a core are at most half as
+/// many as the output features, so that the time goes into writing the gradient.
+bool pays_to_join_gradient(const Tensor& tensor);
+
+/// spec    of one core, of the kind backward_weights
+/// tensor  its node
+/// returns nothing where the library does not take it
+std::optional<JoinedGradient> make_joined_gradient(const ConvolutionSpec& spec,
+                                                   const Tensor& tensor, int cores, int workers);
+
+}    // namespace slipway
