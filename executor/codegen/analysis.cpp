@@ -220,7 +220,9 @@ private:
         while (root.node().op == OpCode::transpose)
             root = root_of(root.node().operands[0]);
         NodeFacts& root_facts = facts(root);
+        // Who else reads it wants the core's own, which is added to others' as soon as it is there.
         const bool fits = is_computed(root.node()) && !root_facts.region &&
+                          users_[root.get()] == 1 &&
                           root_facts.stage == facts(all_reduce).stage - 1 &&
                           root_facts.last_use_stage == root_facts.stage;
         if (fits) root_facts.region = Region::sum;

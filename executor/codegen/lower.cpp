@@ -69,7 +69,8 @@ std::int64_t summed_bytes(const Graph& graph) {
 /// As if two workers ran it, however many do: the choice may change the bits, and the number of
 /// workers may not.
 std::int64_t planned_bytes(const Program& program, int cores) {
-    return std::min(2, cores) * arena_bytes(program, Region::worker) +
+    const int copies = std::min(2, cores) * program.replicas_together;
+    return copies * arena_bytes(program, Region::worker) +
            cores * (arena_bytes(program, Region::core) + arena_bytes(program, Region::sum)) +
            arena_bytes(program, Region::shared);
 }
@@ -77,8 +78,10 @@ std::int64_t planned_bytes(const Program& program, int cores) {
 /// 0: no cuts. Of the program that is not taken nothing is compiled.
 std::int64_t chosen_bucket(const Graph& graph, const LowerOptions& options) {
     if (summed_bytes(graph) * options.cores < cut_bytes_min) return 0;
+    LowerOptions of_two = options;
+    of_two.workers = std::min(2, options.cores);
     const auto planned = [&](std::int64_t bytes) {
-        return planned_bytes(Lowering(graph, options, bytes, Lowering::Purpose::plan).run(),
+        return planned_bytes(Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run(),
                              options.cores);
     };
     return planned(bucket_bytes) < planned(0) ? bucket_bytes : 0;

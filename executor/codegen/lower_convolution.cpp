@@ -11,6 +11,7 @@
 #include "executor/codegen/onednn/reorder.h"
 #include "executor/codegen/patch_gradient.h"
 #include "executor/codegen/products.h"
+#include "executor/codegen/together.h"
 
 /// Convolution: primitives of the library over channels-last images and packed weights, plain loops
 /// for what it does not take.
@@ -150,6 +151,18 @@ bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
     return true;
 }
 
+/// What computes the replicas of a block at once, or nothing; the scratch memory is made large
+/// enough for both.
+Kernel make_kernel_together(const Lowering& lowering, const ConvolutionSpec& spec,
+                            LibraryKernel& alone) {
+    if (!pays_together(spec)) return {};
+    if (lowering.only_plans()) return [](const KernelCall&) {};
+    auto together = make_together(spec, alone, lowering.replicas_together(), lowering.workers());
+    if (!together) return {};
+    alone.scratch_bytes = std::max(alone.scratch_bytes, together->scratch_bytes);
+    return std::move(together->kernel);
+}
+
 /// Computes the convolution as one of this kind; false when the library does not.
 bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
                const std::array<PlacedValue, 2>& operands) {
@@ -175,8 +188,16 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
     }
     const BufferId weights =
         primitive->packing ? lowering.packed(kernel, *primitive->packing, stage) : kernel.buffer;
-    lowering.emit(stage, step_name("convolution " + primitive->name, tensor.shape()), *primitive,
-                  {input.buffer, weights}, lowering.make_result(tensor, *orders.result));
+    const BufferId result = lowering.make_result(tensor, *orders.result);
+    Kernel together;
+    if (lowering.may_run_together(stage, {input.buffer, result}) &&
+        kernel.placement == Placement::replicated)
+        together = make_kernel_together(lowering, *spec, *primitive);
+    Step step =
+        lowering.library_step(stage, step_name("convolution " + primitive->name, tensor.shape()),
+                              *primitive, {input.buffer, weights}, result);
+    step.together = std::move(together);
+    lowering.emit(stage, std::move(step));
     return true;
 }
 

@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "api/base/check.h"
 #include "executor/codegen/buffers.h"
 #include "executor/codegen/kernels/movement.h"
 #include "executor/codegen/onednn/reorder.h"
+#include "executor/program/team.h"
 
 namespace slipway {
 
@@ -58,6 +60,7 @@ Program Lowering::run() {
     copy_outputs();
     settle_donations();
     flatten();
+    settle_together();
     place_buffers(program_);
     return std::move(program_);
 }
@@ -207,8 +210,11 @@ Step Lowering::library_step(int stage, std::string name, const LibraryKernel& ke
               .in_place = {},
               .elements = 0,
               .kernel = kernel.kernel};
-    if (kernel.scratch_bytes > 0)
-        step.writes.push_back(make_temporary({DType::u8, {kernel.scratch_bytes}}, stage));
+    if (kernel.scratch_bytes > 0) {
+        const BufferId scratch = make_temporary({DType::u8, {kernel.scratch_bytes}}, stage);
+        program_.buffers[scratch].is_scratch = is_per_core_stage(stage);
+        step.writes.push_back(scratch);
+    }
     return step;
 }
 
@@ -380,6 +386,46 @@ bool Lowering::overwrites_too_early(std::size_t input, BufferId result) const {
         }
     }
     return false;
+}
+
+int Lowering::replicas_together() const {
+    return core_blocks({options_.cores, options_.workers}).front().count;
+}
+
+bool Lowering::may_run_together(int stage, const std::vector<BufferId>& buffers) const {
+    return is_per_core_stage(stage) && replicas_together() > 1 &&
+           std::ranges::all_of(buffers, [&](BufferId id) {
+               const Region region = program_.buffers[id].region;
+               return region == Region::worker || region == Region::core;
+           });
+}
+
+/// Replicas run together only where no contribution to a sum has to wait for a second step.
+void Lowering::settle_together() {
+    const auto touches = [&](const Step& step, BufferId id) {
+        return reads(step, id) || std::ranges::count(step.writes, id) > 0;
+    };
+    const auto is_touched_once = [&](const Stage& stage) {
+        const std::span steps(program_.steps.data() + stage.first_step, stage.step_count);
+        return std::ranges::all_of(stage.sums, [&](const Sum& sum) {
+            return std::ranges::count_if(
+                       steps, [&](const Step& step) { return touches(step, sum.buffer); }) == 1;
+        });
+    };
+    const bool some =
+        std::ranges::any_of(program_.steps, [](const Step& step) { return bool(step.together); });
+    if (!some || !std::ranges::all_of(program_.stages, is_touched_once)) {
+        for (Step& step : program_.steps)
+            step.together = {};
+        return;
+    }
+    program_.replicas_together = replicas_together();
+    for (Buffer& buffer : program_.buffers) {
+        if (!buffer.is_scratch) continue;
+        const std::int64_t share =
+            (buffer.shape.byte_count() + replicas_together() - 1) / replicas_together();
+        buffer.shape = {DType::u8, {share}};
+    }
 }
 
 void Lowering::flatten() {

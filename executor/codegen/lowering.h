@@ -41,6 +41,13 @@ public:
     // ---- for the families ----
 
     int workers() const { return options_.workers; }
+    bool only_plans() const { return purpose_ == Purpose::plan; }
+    /// How many replicas a worker runs step by step, where a step is made for all of them at once;
+    /// 1: one after the other.
+    int replicas_together() const;
+    /// Whether a step of this stage may be made for all replicas of a block, these buffers being
+    /// what differs between them.
+    bool may_run_together(int stage, const std::vector<BufferId>& buffers) const;
     /// The cores that will run it, and no other number from then on.
     int fixed_cores() { return program_.cores = options_.cores; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
@@ -126,6 +133,7 @@ private:
     void emit_copy(int stage, const PlacedValue& from, BufferId to);
     void emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to);
     int copy_stage_of(const PlacedValue& value, int stage) const;
+    void settle_together();
     void flatten();
 
     const Graph& graph_;

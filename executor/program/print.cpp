@@ -35,6 +35,7 @@ std::string print(const Program& program, const Step& step) {
         text += fmt::format(" in_place({},{})", read, write);
     if (step.elements > 0) text += fmt::format(" elements={}", step.elements);
     if (step.batches_cores) text += " batches_cores";
+    if (step.together) text += " together";
     return text + "\n";
 }
 
@@ -49,6 +50,8 @@ std::string_view to_string(Region region) {
 std::string print(const Program& program) {
     static constexpr std::array<std::string_view, 3> combines{"add", "maximum", "minimum"};
     std::string text = "program\n";
+    if (program.replicas_together > 1)
+        text += fmt::format("replicas_together {}\n", program.replicas_together);
     if (program.cores > 0) text += fmt::format("cores {}\n", program.cores);
     for (std::size_t i = 0; i < program.inputs.size(); ++i)
         text += print("input", i, program.inputs[i]);

@@ -41,6 +41,9 @@ struct Buffer {
     Region region = Region::worker;
     std::size_t position = 0;    ///< input, output: which one
     std::int64_t offset = 0;     ///< other regions: bytes from the arena's start, multiple of 64
+    /// Region worker: of one step's kernel, which begins and ends with it. Replicas that run
+    /// together have one, which is all their shares of `shape`.
+    bool is_scratch = false;
 };
 
 /// What a kernel is given. Pointers are in the order of Step::reads and Step::writes.
@@ -69,6 +72,9 @@ struct Step {
     /// In a replicated stage: a read of a per-core buffer is given once for each core, in their
     /// order; where it has elements, which are many numbers each, it is worth slicing however few.
     bool batches_cores = false;
+    /// In a per-core stage: computes all replicas of a block at once, given the first one's
+    /// operands (Program::replicas_together); the same bits as `kernel` for each. Empty: none.
+    Kernel together = {};
 };
 
 enum class Combine : std::uint8_t { add, maximum, minimum };
@@ -103,7 +109,11 @@ struct Program {
     std::vector<Step> steps;
     std::vector<Stage> stages;    ///< in order; they cover all steps
     int cores = 0;                ///< that it was made for; 0: it runs on any number
-    Array constants;              ///< u8 bytes of region constant; may be empty
+    /// > 1: each step of a per-core stage is run for all replicas of a block, so many, before the
+    /// next step, and the regions worker and core hold a buffer's replicas one after the other, at
+    /// multiples of 64 bytes. A contribution to a sum is then touched by one step alone.
+    int replicas_together = 1;
+    Array constants;    ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
         arena_bytes{};              ///< worker, core, shared, sum: one copy
     std::int64_t code_bytes = 0;    ///< machine code of its loop kernels, each counted once

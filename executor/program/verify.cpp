@@ -98,6 +98,7 @@ private:
             if (!step.kernel) problem("{}: no kernel", step.name);
             if (step.batches_cores && stage.per_core)
                 problem("{}: a step of one core joins all", step.name);
+            if (step.together) check_together(stage, step);
             for (const BufferId id : step.reads)
                 check_read(stage, i, id);
             check_in_place(step);
@@ -110,12 +111,40 @@ private:
                 problem("all_reduce of a buffer outside region sum");
                 continue;
             }
+            if (program_.replicas_together > 1 && count_touches(stage, sum.buffer) != 1)
+                problem("all_reduce of %{}, which replicas that run together touch in {} steps",
+                        sum.buffer, count_touches(stage, sum.buffer));
             Life& life = lives_[sum.buffer];
             if (life.first_write == never || life.first_write < stage.first_step)
                 problem("all_reduce of %{}, which its stage does not write", sum.buffer);
             life.first = std::min(life.first, stage.first_step);
             life.last = std::max(life.last, end == 0 ? 0 : end - 1);
         }
+    }
+
+    /// What differs between the replicas lies where theirs are one after the other.
+    void check_together(const Stage& stage, const Step& step) {
+        if (!stage.per_core || program_.replicas_together < 2)
+            problem("{}: no replicas run together", step.name);
+        for (const auto* ids : {&step.reads, &step.writes})
+            for (const BufferId id : *ids) {
+                const Buffer& buffer = program_.buffers[id];
+                const bool lies_apart =
+                    buffer.region == Region::sum ||
+                    (is_per_core(program_, buffer) && buffer.region != Region::worker &&
+                     buffer.region != Region::core);
+                if (lies_apart)
+                    problem("{}: the replicas of %{} do not lie together", step.name, id);
+            }
+    }
+
+    std::int64_t count_touches(const Stage& stage, BufferId id) const {
+        const auto first = program_.steps.begin() + std::ptrdiff_t(stage.first_step);
+        return std::count_if(first, first + std::ptrdiff_t(stage.step_count),
+                             [&](const Step& step) {
+                                 return std::ranges::count(step.reads, id) > 0 ||
+                                        std::ranges::count(step.writes, id) > 0;
+                             });
     }
 
     void check_read(const Stage& stage, std::size_t step_number, BufferId id) {

@@ -1,9 +1,10 @@
 // Every worker runs the whole program: the stages in order, a barrier after each. In a stage of
 // per-core work a worker runs the cores of its blocks, one after the other, and adds their
 // contributions as it goes, by the tree of reduction_tree.h: with at most as many partial sums
-// as the tree is deep. The roots of the blocks are then combined by all workers, each a range of
-// elements, and one worker combines them with those of other processes (decision 0029). In a
-// replicated stage a step is either cut by elements, or one worker's, as the plan says
+// as the tree is deep. A program that asks for it has each step run for all cores of a block before
+// the next (Program::replicas_together). The roots of the blocks are then combined by all workers,
+// each a range of elements, and one worker combines them with those of other processes (decision
+// 0029). In a replicated stage a step is either cut by elements, or one worker's, as the plan says
 // (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
 // depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
 // a sum. An error of a kernel is kept, and the worker goes on to every barrier, so that nobody
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 
 #include "api/base/check.h"
 #include "api/base/clock.h"
@@ -33,6 +35,12 @@ struct Range {
 /// Bounds on multiples of so many elements: no cache line has two writers.
 constexpr std::int64_t line_alignment = 64;
 
+/// In whole lines of the cache, as buffers are placed.
+std::int64_t in_lines(std::int64_t bytes) {
+    constexpr std::int64_t line_bytes = 64;
+    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+
 /// The elements of one worker.
 Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t alignment) {
     const auto bound = [&](int part) {
@@ -44,7 +52,7 @@ Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t alig
 /// Memory of all workers for one program at a time.
 struct Memory {
     std::vector<Arena> worker;    ///< by worker
-    std::vector<Arena> core;      ///< by core
+    std::vector<Arena> core;      ///< by core, or by block where replicas run together
     Arena shared;
     std::vector<Arena> roots;                    ///< region sum, partial 0, by block
     std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
@@ -124,6 +132,10 @@ private:
         const std::vector<CoreBlock>& blocks = run_.plan.blocks;
         for (std::size_t block = 0; block < blocks.size(); ++block) {
             if (blocks[block].worker != worker_) continue;
+            if (run_.program.replicas_together > 1) {
+                run_.workers.guarded([&] { run_together(stage, block); });
+                continue;
+            }
             for (int index = 0; index < blocks[block].count; ++index)
                 run_.workers.guarded([&] { run_core(stage, block, index); });
         }
@@ -151,20 +163,71 @@ private:
             addresses_[sum.buffer] = partial(sum, block_number, partial_of(index));
         for (std::size_t i = 0; i < stage.step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
-            run_step(step, {0, step.elements});
+            run_step(step, step.kernel, {0, step.elements});
         }
         const Tick end = now();
         times_.cores[std::size_t(core_)] += end - begin;
         core_ = -1;
         if (stage.sums.empty()) return;
-        int last = partial_of(index);
-        for (int merge = merges_after(index, block.count); merge > 0; --merge, --last)
-            for (const Sum& sum : stage.sums) {
-                const Shape& shape = run_.program.buffers[sum.buffer].shape;
-                combine(sum.combine, shape.dtype, partial(sum, block_number, last - 1),
-                        partial(sum, block_number, last), 0, shape.element_count());
-            }
+        for (const Sum& sum : stage.sums)
+            merge_partials(sum, block_number, index);
         reduced(end);
+    }
+
+    /// Adds up what can be when core `index` of the block has contributed.
+    void merge_partials(const Sum& sum, std::size_t block_number, int index) {
+        int last = partial_of(index);
+        const int count = run_.plan.blocks[block_number].count;
+        for (int merge = merges_after(index, count); merge > 0; --merge, --last) {
+            const Shape& shape = run_.program.buffers[sum.buffer].shape;
+            combine(sum.combine, shape.dtype, partial(sum, block_number, last - 1),
+                    partial(sum, block_number, last), 0, shape.element_count());
+        }
+    }
+
+    /// Step by step, each for all cores of the block.
+    void run_together(const Stage& stage, std::size_t block_number) {
+        const CoreBlock& block = run_.plan.blocks[block_number];
+        for (std::size_t i = 0; i < stage.step_count; ++i) {
+            const Step& step = run_.program.steps[stage.first_step + i];
+            const Tick begin = now();
+            if (step.together && block.count == run_.program.replicas_together) {
+                core_ = block.first;
+                bind_operands(step, std::size_t(core_));
+                run_step(step, step.together, {0, step.elements});
+            } else {
+                for (int index = 0; index < block.count; ++index)
+                    run_one_of(stage, step, block_number, index);
+            }
+            const auto share = (now() - begin) / block.count;
+            for (int index = 0; index < block.count; ++index)
+                times_.cores[std::size_t(block.first + index)] += share;
+        }
+        core_ = -1;
+    }
+
+    /// One core's run of a step. Its contribution to a sum is added up at once, so that the next
+    /// core's has a place.
+    void run_one_of(const Stage& stage, const Step& step, std::size_t block_number, int index) {
+        core_ = run_.plan.blocks[block_number].first + index;
+        bind_operands(step, std::size_t(core_));
+        const auto contributes = [&](const Sum& sum) {
+            return std::ranges::count(step.writes, sum.buffer) > 0;
+        };
+        for (const BufferId id : step.writes) {
+            const auto sum = std::ranges::find(stage.sums, id, &Sum::buffer);
+            if (sum != stage.sums.end())
+                addresses_[id] = partial(*sum, block_number, partial_of(index));
+        }
+        run_step(step, step.kernel, {0, step.elements});
+        for (const Sum& sum : stage.sums)
+            if (contributes(sum)) merge_partials(sum, block_number, index);
+    }
+
+    void bind_operands(const Step& step, std::size_t core) {
+        for (const auto* ids : {&step.reads, &step.writes})
+            for (const BufferId id : *ids)
+                addresses_[id] = address(run_.program.buffers[id], core);
     }
 
     void combine_blocks(const Stage& stage) {
@@ -198,11 +261,11 @@ private:
                                     ? slice_of(step.elements, worker_, run_.workers.count(),
                                                step.batches_cores ? 1 : line_alignment)
                                     : Range{0, step.elements};
-            run_.workers.guarded([&] { run_step(step, range); });
+            run_.workers.guarded([&] { run_step(step, step.kernel, range); });
         }
     }
 
-    void run_step(const Step& step, Range range) {
+    void run_step(const Step& step, const Kernel& kernel, Range range) {
         reads_.clear();
         writes_.clear();
         for (const BufferId id : step.reads)
@@ -214,17 +277,17 @@ private:
                               .begin = range.begin,
                               .end = range.end,
                               .worker = worker_};
-        if (!run_.times.timeline) return call_kernel(step, call);
+        if (!run_.times.timeline) return call_kernel(step, kernel, call);
         const Tick begin = now();
-        call_kernel(step, call);
+        call_kernel(step, kernel, call);
         const auto number = std::uint32_t(&step - run_.program.steps.data());
         times_.steps.push_back({number, core_, begin, now()});
     }
 
-    void call_kernel(const Step& step, const KernelCall& call) {
+    void call_kernel(const Step& step, const Kernel& kernel, const KernelCall& call) {
         step_at_work = {.name = step.name.c_str(), .replica = core_};
         try {
-            step.kernel(call);
+            kernel(call);
         } catch (const std::exception&) {
             run_.failure.note(step, core_);
             throw;    // the worker border keeps it
@@ -236,7 +299,7 @@ private:
         const Buffer& buffer = run_.program.buffers[id];
         const bool is_each = step.batches_cores && is_per_core(run_.program, buffer);
         if (!is_each) return reads_.push_back(addresses_[id]);
-        for (std::size_t core = 0; core < run_.memory.core.size(); ++core)
+        for (std::size_t core = 0; core < times_.cores.size(); ++core)
             reads_.push_back(address(buffer, core));
     }
 
@@ -262,15 +325,25 @@ private:
                 // Constants are never written: find_problems refuses a program that does.
                 return const_cast<std::byte*>(run_.program.constants.bytes()) + buffer.offset;
             case Region::worker:
-                return run_.memory.worker[std::size_t(worker_)].data() + buffer.offset;
+                return replica_in(run_.memory.worker[std::size_t(worker_)], buffer, core);
             case Region::core:
-                return run_.memory.core[core].data() + buffer.offset;
+                return replica_in(run_.memory.core[core / std::size_t(together())], buffer, core);
             case Region::shared:
                 return run_.memory.shared.data() + buffer.offset;
             case Region::sum:
                 return run_.memory.roots.front().data() + buffer.offset;
         }
         return nullptr;
+    }
+
+    int together() const { return run_.program.replicas_together; }
+
+    /// A core's copy of a buffer in an arena that holds those of all cores of its block.
+    std::byte* replica_in(const Arena& arena, const Buffer& buffer, std::size_t core) const {
+        const auto count = std::size_t(together());
+        if (count == 1) return arena.data() + buffer.offset;
+        const std::int64_t stride = buffer.is_scratch ? 0 : in_lines(buffer.shape.byte_count());
+        return arena.data() + buffer.offset * together() + std::int64_t(core % count) * stride;
     }
 
     static std::byte* bound(const std::vector<std::byte*>& addresses, std::size_t core) {
@@ -322,12 +395,14 @@ struct Runtime::Parts {
     }
 
     void reserve(const Program& program) {
-        const auto reserve_all = [&](std::vector<Arena>& arenas, Region region) {
+        const auto reserve_all = [&](std::span<Arena> arenas, Region region, int copies = 1) {
             for (Arena& arena : arenas)
-                arena.reserve(program.arena_bytes[std::size_t(region)]);
+                arena.reserve(program.arena_bytes[std::size_t(region)] * copies);
         };
-        reserve_all(memory.worker, Region::worker);
-        reserve_all(memory.core, Region::core);
+        const int together = program.replicas_together;
+        const std::size_t core_arenas = together > 1 ? memory.roots.size() : memory.core.size();
+        reserve_all(memory.worker, Region::worker, together);
+        reserve_all(std::span(memory.core).first(core_arenas), Region::core, together);
         reserve_all(memory.roots, Region::sum);
         for (auto& partials : memory.partials)
             reserve_all(partials, Region::sum);
@@ -352,6 +427,8 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     check_bindings(program.inputs, bindings.inputs, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
+    check(program.replicas_together == 1 || program.replicas_together == plan.blocks.front().count,
+          "the program was made for blocks of this size");
     check(program.cores == 0 || program.cores == parts_->team.cores,
           "the program was made for this number of cores");
     check(

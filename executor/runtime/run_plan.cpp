@@ -170,19 +170,6 @@ Team make_team(int cores, int workers) {
     return {.cores = cores, .workers = std::min(workers == 0 ? granted_cpus() : workers, cores)};
 }
 
-std::vector<CoreBlock> core_blocks(const Team& team) {
-    int size = 1;
-    while ((team.cores + size * 2 - 1) / (size * 2) >= team.workers && size < team.cores)
-        size *= 2;
-    const int count = (team.cores + size - 1) / size;
-    std::vector<CoreBlock> blocks;
-    for (int block = 0; block < count; ++block)
-        blocks.push_back({.first = block * size,
-                          .count = std::min(size, team.cores - block * size),
-                          .worker = block * team.workers / count});
-    return blocks;
-}
-
 RunPlan make_run_plan(const Program& program, const Team& team) {
     RunPlan plan{.blocks = core_blocks(team),
                  .steps = std::vector<RunPlan::StepPlan>(program.steps.size())};
@@ -200,8 +187,8 @@ std::int64_t temporary_bytes(const Program& program, const Team& team) {
     const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };
     const std::vector<CoreBlock> blocks = core_blocks(team);
     const int extra_partials = partials_needed(blocks.front().count) - 1;
-    return arena(Region::worker) * team.workers + arena(Region::core) * team.cores +
-           arena(Region::shared) +
+    return arena(Region::worker) * team.workers * program.replicas_together +
+           arena(Region::core) * team.cores + arena(Region::shared) +
            arena(Region::sum) * (std::int64_t(blocks.size()) + team.workers * extra_partials) +
            constant_bytes(program);
 }

@@ -5,14 +5,9 @@
 #include <vector>
 
 #include "executor/program/program.h"
+#include "executor/program/team.h"
 
 namespace slipway {
-
-/// How many virtual cores there are, and how many threads run them.
-struct Team {
-    int cores = 1;
-    int workers = 1;
-};
 
 inline constexpr int cores_max = 64, workers_max = 64;
 
@@ -23,18 +18,6 @@ int granted_cpus();
 /// never more than cores.
 /// errors  invalid_argument when cores is outside 1..cores_max or workers outside 0..workers_max
 Team make_team(int cores, int workers);
-
-/// A range of cores whose contributions one worker adds up by itself: an aligned subtree of the
-/// fixed tree.
-struct CoreBlock {
-    int first = 0;
-    int count = 0;
-    int worker = 0;
-};
-
-/// The subtrees of ((0+1)+(2+3))+((4+5)+(6+7))... and their workers: whole powers of two (the last
-/// may be cut off by the number of cores), dealt out in order.
-std::vector<CoreBlock> core_blocks(const Team& team);
 
 /// How a team runs one program: decided once, before the first run.
 struct RunPlan {

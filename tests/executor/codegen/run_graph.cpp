@@ -127,8 +127,7 @@ std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<Refe
                                       std::int64_t bucket_bytes) {
     // One store for all tests of the process: equal kernels are compiled once.
     static const auto kernels = std::make_shared<KernelStore>();
-    const LowerOptions options{
-        .workers = team.workers, .cores = team.cores, .kernels = kernels};
+    const LowerOptions options{.workers = team.workers, .cores = team.cores, .kernels = kernels};
     const Program program =
         bucket_bytes > 0 ? Lowering(graph, options, bucket_bytes).run() : lower(graph, options);
     EXPECT_THAT(find_problems(program), testing::IsEmpty());

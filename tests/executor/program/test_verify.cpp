@@ -103,6 +103,20 @@ const Fault faults[] = {
     {"a_step_without_a_kernel", [](Program& p) { p.steps[1].kernel = nullptr; }, "no kernel"},
     {"a_step_of_one_core_that_joins_all", [](Program& p) { p.steps[1].batches_cores = true; },
      "joins all"},
+    {"replicas_of_a_step_together_in_a_program_that_runs_them_apart",
+     [](Program& p) { p.steps[1].together = p.steps[1].kernel; }, "no replicas run together"},
+    {"replicas_of_an_input_together",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.steps[1].together = p.steps[1].kernel;
+     },
+     "do not lie together"},
+    {"a_contribution_that_replicas_together_touch_twice",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.steps[3].reads = {4};
+     },
+     "touch in 2 steps"},
     {"a_worker_value_kept_for_a_later_stage",
      [](Program& p) {
          p.steps.push_back(step({3}, {6}));
@@ -121,6 +135,14 @@ TEST_P(FaultyProgram, is_refused) {
 
 INSTANTIATE_TEST_SUITE_P(Verifier, FaultyProgram, testing::ValuesIn(faults),
                          [](const auto& fault) { return std::string(fault.param.name); });
+
+TEST(ProgramVerifier, lets_replicas_run_together_whose_values_lie_so) {
+    Program program = sound_program();
+    program.replicas_together = 2;
+    program.steps[1] = step({2}, {3});
+    program.steps[1].together = program.steps[1].kernel;
+    EXPECT_THAT(find_problems(program), IsEmpty());
+}
 
 TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {
     Program program = sound_program();

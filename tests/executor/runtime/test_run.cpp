@@ -251,6 +251,74 @@ TEST(Runtime, runs_random_programs_like_the_obvious_evaluation) {
     }
 }
 
+/// The same program, each step run for all replicas of a block before the next; every other step
+/// that can be computes them at once.
+Program with_replicas_together(Program program, const Team& team) {
+    program.replicas_together = core_blocks(team).front().count;
+    if (program.replicas_together == 1) return program;
+    for (const Stage& stage : program.stages) {
+        for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; i += 2) {
+            Step& step = program.steps[i];
+            std::vector<std::int64_t> strides;
+            bool lies_together = stage.per_core;
+            for (const auto* ids : {&step.reads, &step.writes})
+                for (const BufferId id : *ids) {
+                    const Buffer& buffer = program.buffers[id];
+                    const bool is_in_arena =
+                        buffer.region == Region::worker || buffer.region == Region::core;
+                    const bool is_one_for_all =
+                        buffer.region != Region::sum && !is_per_core(program, buffer);
+                    lies_together = lies_together && (is_in_arena || is_one_for_all);
+                    strides.push_back(is_in_arena ? (buffer.shape.byte_count() + 63) / 64 * 64 : 0);
+                }
+            if (!lies_together) continue;
+            step.together = [kernel = step.kernel, strides,
+                             replicas = program.replicas_together](const KernelCall& call) {
+                std::vector<const std::byte*> reads(call.reads.begin(), call.reads.end());
+                std::vector<std::byte*> writes(call.writes.begin(), call.writes.end());
+                for (int replica = 0; replica < replicas; ++replica) {
+                    kernel({.reads = reads,
+                            .writes = writes,
+                            .begin = call.begin,
+                            .end = call.end,
+                            .worker = call.worker});
+                    for (std::size_t k = 0; k < strides.size(); ++k)
+                        k < reads.size() ? reads[k] += strides[k]
+                                         : writes[k - reads.size()] += strides[k];
+                }
+            };
+        }
+    }
+    return program;
+}
+
+// Goal: also with cores that leave the last block smaller, whose steps are run for each core.
+TEST(Runtime, runs_replicas_together_like_one_after_the_other) {
+    int together = 0;
+    for (const int cores : {8, 6}) {
+        for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+            const RandomProgram random(seed, cores);
+            for (const int workers : {1, 2, 3, 8}) {
+                Runtime runtime({cores, workers});
+                const Program program = with_replicas_together(random.program(), runtime.team());
+                EXPECT_THAT(find_problems(program), testing::IsEmpty());
+                together += int(std::ranges::count_if(
+                    program.steps, [](const Step& step) { return bool(step.together); }));
+                const auto inputs = random.random_inputs(seed);
+                const auto expected = random.evaluate(inputs);
+                for (const bool timeline : {false, true}) {
+                    const auto outputs = run(runtime, program, inputs, timeline);
+                    for (std::size_t i = 0; i < outputs.size(); ++i)
+                        ASSERT_EQ(outputs[i][0], expected[i][0])
+                            << "seed " << seed << ", " << cores << " cores, " << workers
+                            << " workers, output " << i;
+                }
+            }
+        }
+    }
+    EXPECT_GT(together, 20);
+}
+
 /// input 0 per core, f32[n] -> all_reduce -> output 0.
 Program sum_program(std::int64_t n) {
     const Shape shape{DType::f32, {n}};

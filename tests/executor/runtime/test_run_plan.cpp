@@ -84,6 +84,15 @@ TEST(RunPlan, waits_where_memory_is_taken_over_in_another_cut) {
 }
 
 // Goal: a worker's part of scratch memory need not be its part of a result at the same place.
+TEST(RunPlan, counts_the_memory_of_replicas_that_run_together) {
+    Program program;
+    program.arena_bytes[std::size_t(Region::worker)] = 64;
+    program.arena_bytes[std::size_t(Region::core)] = 128;
+    EXPECT_EQ(temporary_bytes(program, {8, 2}), 2 * 64 + 8 * 128);
+    program.replicas_together = 4;
+    EXPECT_EQ(temporary_bytes(program, {8, 2}), 2 * 4 * 64 + 8 * 128);
+}
+
 TEST(RunPlan, waits_where_scratch_memory_of_a_step_that_batches_cores_is_taken_over) {
     Step joining = step({}, {0, 1}, 5), next = step({}, {1}, 5);
     joining.batches_cores = next.batches_cores = true;

@@ -1,0 +1,176 @@
+#include "executor/codegen/together.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "executor/codegen/filtered_convolution.h"
+#include "executor/tensor/array.h"
+#include "executor/tensor/bfloat16.h"
+
+// Bits may not depend on how many replicas a worker has. The library says nothing about that, and
+// it may choose another way for more images. So both kernels are run on the same numbers when the
+// program is made, and one that does not give the same bits is not used. An order of additions that
+// differs shows in any of thousands of sums of random numbers. What is compared is deterministic:
+// the same kernels give the same answer each time.
+namespace slipway {
+
+namespace {
+
+/// Numbers in [-1, 1), the same each time.
+class Numbers {
+public:
+    float next() {
+        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+        return float(std::int64_t(state_) >> 40) * 0x1p-23F;
+    }
+
+private:
+    std::uint64_t state_ = 4711;
+};
+
+/// Where all of a view lies, in elements.
+std::int64_t extent_of(const View& view) {
+    std::int64_t last = view.offset;
+    for (std::size_t i = 0; i < view.dims.size(); ++i)
+        last += (view.dims[i] - 1) * std::max<std::int64_t>(0, view.strides[i]);
+    return last + 1;
+}
+
+Array zeros(std::int64_t bytes) {
+    Array array({DType::u8, {std::max<std::int64_t>(1, bytes)}});
+    std::memset(array.bytes(), 0, std::size_t(array.byte_count()));
+    return array;
+}
+
+Array images_of(std::int64_t elements, DType dtype, Numbers& numbers) {
+    Array array = zeros(elements * std::int64_t(size_in_bytes(dtype)));
+    for (std::int64_t i = 0; i < elements; ++i) {
+        const float number = numbers.next();
+        if (dtype == DType::bf16) {
+            const BFloat16 narrow(number);
+            std::memcpy(array.bytes() + i * 2, &narrow, 2);
+        } else {
+            std::memcpy(array.bytes() + i * 4, &number, 4);
+        }
+    }
+    return array;
+}
+
+/// Of the library's own layout nobody knows the type: two numbers in bf16 are one in f32 as well.
+Array weights_of(std::int64_t bytes, Numbers& numbers) {
+    return images_of((bytes + 1) / 2, DType::bf16, numbers);
+}
+
+/// What a kernel reads and writes for each replica, besides the weights.
+struct ReplicaBytes {
+    std::int64_t images, results;
+};
+
+/// What is read and what is written, as one replica has them.
+struct Sides {
+    const View& from;
+    const View& to;
+    ReplicaBytes bytes;
+    std::int64_t weights_bytes;
+
+    explicit Sides(const ConvolutionSpec& spec)
+        : from(spec.kind == ConvolutionKind::forward ? spec.x : spec.y),
+          to(spec.kind == ConvolutionKind::forward ? spec.y : spec.x),
+          bytes{element_count(from) * std::int64_t(size_in_bytes(spec.operands)),
+                element_count(to) * std::int64_t(size_in_bytes(spec.results))},
+          weights_bytes(extent_of(spec.w) * std::int64_t(size_in_bytes(spec.operands))) {}
+};
+
+bool have_equal_bits(const ConvolutionSpec& spec, const LibraryKernel& alone,
+                     const LibraryKernel& together, int replicas) {
+    const Sides sides(spec);
+    const std::int64_t packed_bytes = alone.packing ? alone.packing->layout.byte_count : 0;
+    Numbers numbers;
+    const Array images = images_of(element_count(sides.from) * replicas, spec.operands, numbers);
+    const Array weights = weights_of(std::max(sides.weights_bytes, packed_bytes), numbers);
+    const std::int64_t result_bytes = sides.bytes.results * replicas;
+    Array one = zeros(result_bytes), all = zeros(result_bytes);
+    Array scratch = zeros(std::max(alone.scratch_bytes, together.scratch_bytes));
+    const auto run = [&](const Kernel& kernel, std::int64_t replica, Array& to) {
+        const std::array<const std::byte*, 2> reads{
+            std::as_const(images).bytes() + replica * sides.bytes.images,
+            std::as_const(weights).bytes()};
+        kernel({.reads = reads,
+                .writes = std::array{to.bytes() + replica * sides.bytes.results, scratch.bytes()}});
+    };
+    for (int replica = 0; replica < replicas; ++replica)
+        run(alone.kernel, replica, one);
+    run(together.kernel, 0, all);
+    return std::memcmp(one.bytes(), all.bytes(), std::size_t(result_bytes)) == 0;
+}
+
+/// What was found out, by the shapes and the way: networks repeat their convolutions, and programs
+/// those of others.
+class KnownEquality {
+public:
+    template <class Find>
+    bool find_or_make(const ConvolutionSpec& all, const std::string& name, Find find) {
+        const std::string key = fmt::format(
+            "{} {} {} {} {} {} {} {} {} {} {} {} {}", name, int(all.kind), int(all.operands),
+            int(all.results), fmt::join(all.x.dims, ","), fmt::join(all.w.dims, ","),
+            fmt::join(all.w.strides, ","), fmt::join(all.y.dims, ","), fmt::join(all.strides, ","),
+            fmt::join(all.dilations, ","), fmt::join(all.padding_low, ","),
+            fmt::join(all.padding_high, ","), all.packs_weights);
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto known = answers_.find(key); known != answers_.end())
+                return known->second;
+        }
+        const bool answer = find();
+        const std::lock_guard lock(mutex_);
+        return answers_.emplace(key, answer).first->second;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, bool> answers_;    ///< guarded by mutex_
+};
+
+KnownEquality& known_equality() {
+    static KnownEquality known;
+    return known;
+}
+
+bool are_packed_alike(const LibraryKernel& a, const LibraryKernel& b) {
+    if (!a.packing || !b.packing) return !a.packing && !b.packing;
+    return a.packing->packs_as(*b.packing);
+}
+
+}    // namespace
+
+bool pays_together(const ConvolutionSpec& spec) {
+    constexpr std::int64_t line = 64;
+    const Sides sides(spec);
+    return order_of(sides.from) && order_of(sides.to) && sides.bytes.images % line == 0 &&
+           sides.bytes.results % line == 0 &&
+           sides.bytes.images + sides.bytes.results <= sides.weights_bytes;
+}
+
+std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
+                                           int replicas, int workers) {
+    ConvolutionSpec all = spec;
+    all.x.dims[0] *= replicas;
+    all.y.dims[0] *= replicas;
+    auto together = alone.name.starts_with("filtered") ? make_filtered_convolution(all, workers)
+                                                       : make_convolution(all, workers);
+    if (!together || !are_packed_alike(alone, *together)) return {};
+    if (!known_equality().find_or_make(
+            all, alone.name, [&] { return have_equal_bits(spec, alone, *together, replicas); }))
+        return {};
+    return together;
+}
+
+}    // namespace slipway

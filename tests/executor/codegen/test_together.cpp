@@ -1,0 +1,94 @@
+#include "executor/codegen/together.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "executor/codegen/lower.h"
+#include "executor/codegen/onednn/matmul.h"
+#include "executor/graph/op_table.h"
+#include "executor/graph/ops.h"
+#include "tests/executor/codegen/run_graph.h"
+
+namespace slipway {
+namespace {
+
+struct TogetherCase {
+    const char* name;
+    Dims images, weights;
+    std::int64_t stride = 1;
+    DType dtype = DType::f32;
+};
+
+const TogetherCase together_cases[] = {
+    {"small_images", {1, 64, 4, 4}, {64, 64, 3, 3}},
+    {"two_images", {2, 64, 2, 2}, {64, 64, 3, 3}},
+    {"a_stride", {1, 32, 4, 4}, {64, 32, 3, 3}, 2},
+    {"bf16", {1, 64, 4, 4}, {64, 64, 3, 3}, 1, DType::bf16},
+};
+
+Tensor core_input(Dims dims, DType dtype) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
+}
+
+/// A convolution between other work, and the gradient of its images.
+Graph network(const TogetherCase& c) {
+    const Tensor w = input({c.dtype, c.weights}, Placement::replicated, "w");
+    const Tensor y = convolution_2d(tanh(core_input(c.images, c.dtype)), w, c.stride, 1);
+    const Tensor dy = tanh(core_input(y.dims(), c.dtype));
+    const Tensor dx = row_of(OpCode::convolution).gradient(y, dy)[0];
+    // What is added up and read by others is each core's own for these.
+    const Tensor sums = reduce(convert(y, DType::f32), {0, 2, 3}, Reduction::add);
+    return graph_of({tanh(y), tanh(dx), all_reduce(sums), tanh(sums)});
+}
+
+std::int64_t count_together(const Program& program) {
+    return std::ranges::count_if(program.steps,
+                                 [](const Step& step) { return bool(step.together); });
+}
+
+class Together : public testing::TestWithParam<TogetherCase> {};
+
+// Four cores on two workers: two replicas together.
+TEST_P(Together, is_what_the_reference_says) {
+    if (GetParam().dtype == DType::bf16 && !multiplies_bf16())
+        GTEST_SKIP() << "the library has no bf16 on this processor";
+    const Graph graph = network(GetParam());
+    const Program program = lower(graph, {.workers = 2, .cores = 4});
+    EXPECT_EQ(program.replicas_together, 2);
+    EXPECT_EQ(count_together(program), 2) << print(program);
+    Tolerance tolerance = sum_tolerance(2 * 576);
+    // A bf16 result is rounded once, near a tie perhaps to the other neighbour, and so is tanh.
+    if (GetParam().dtype == DType::bf16)
+        tolerance = {.absolute = 16.0 / 128, .relative = 2.0 / 128};
+    EXPECT_EQ(compare_with_reference(graph, tolerance, 3), "");
+}
+
+// Goal: the bits of one replica after the other, which eight workers compute.
+TEST_P(Together, has_the_same_bits_on_any_number_of_workers) {
+    if (GetParam().dtype == DType::bf16 && !multiplies_bf16())
+        GTEST_SKIP() << "the library has no bf16 on this processor";
+    const Graph graph = network(GetParam());
+    const auto inputs = random_inputs(graph, 8, 11);
+    const auto once = run_graph(graph, inputs, {8, 8});
+    for (const int workers : {1, 2, 3, 4}) {
+        const auto again = run_graph(graph, inputs, {8, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Together, testing::ValuesIn(together_cases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(RunTogether, only_where_a_worker_has_several_replicas_and_the_weights_are_large) {
+    const Graph graph = network(together_cases[0]);
+    EXPECT_EQ(lower(graph, {.workers = 8, .cores = 8}).replicas_together, 1);
+    EXPECT_EQ(lower(graph, {.workers = 1, .cores = 1}).replicas_together, 1);
+    const Graph of_large_images = network({"", {4, 16, 16, 16}, {16, 16, 3, 3}});
+    EXPECT_EQ(lower(of_large_images, {.workers = 2, .cores = 8}).replicas_together, 1);
+}
+
+}    // namespace
+}    // namespace slipway
