@@ -1,25 +1,20 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "executor/codegen/onednn/convolution.h"
-#include "executor/codegen/onednn/library_kernel.h"
+#include "executor/codegen/stacked_product.h"
 #include "executor/graph/tensor.h"
 
 namespace slipway {
 
 /// The gradient of a convolution's weights over all cores as one product, in two steps.
 struct JoinedGradient {
-    /// Call: reads = every core's x, then every core's dy, both channels-last; writes[0] = what the
-    /// windows of all cores see, writes[1] = all their dy. Computes cores begin..end.
+    /// Call: reads = every core's x, then every core's dy, both channels-last; writes[0] = all dy,
+    /// writes[1] = what the windows of all cores see. Computes cores begin..end.
     Kernel gather;
-    Shape patches, results;    ///< matrices with a row for each position of each core
-    /// Call: reads patches and results; writes[0] = the gradient, dense, writes[1] = scratch memory
-    /// for all workers. Computes begin..end of `elements`, whose bits do not depend on how they are
-    /// cut.
-    LibraryKernel product;
-    std::int64_t elements = 0;    ///< blocks of output features
+    Shape results, patches;    ///< matrices with a row for each position of each core
+    StackedProduct product;    ///< of these; the gradient, dense
 };
 
 /// Whether a node is the gradient of a convolution's weights that pays to be made so: the operands

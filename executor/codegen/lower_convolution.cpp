@@ -133,19 +133,19 @@ bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
     const BufferId y = lowering.ordered(operands[1], *orders.kernel, stage - 1).buffer;
     lowering.keep(x);
     lowering.keep(y);
-    const BufferId patches = lowering.make_temporary(joined->patches, stage);
     const BufferId results = lowering.make_temporary(joined->results, stage);
+    const BufferId patches = lowering.make_temporary(joined->patches, stage);
     lowering.emit(stage, {.name = step_name("patches of all cores", joined->patches),
                           .reads = {x, y},
-                          .writes = {patches, results},
+                          .writes = {results, patches},
                           .in_place = {},
                           .elements = cores,
                           .kernel = std::move(joined->gather),
                           .batches_cores = true});
     Step product = lowering.library_step(
-        stage, step_name("convolution of all cores " + joined->product.name, tensor.shape()),
-        joined->product, {patches, results}, lowering.make_result(tensor));
-    product.elements = joined->elements;
+        stage, step_name("convolution of all cores " + joined->product.kernel.name, tensor.shape()),
+        joined->product.kernel, {results, patches}, lowering.make_result(tensor));
+    product.elements = joined->product.elements;
     product.batches_cores = true;
     lowering.emit(stage, std::move(product));
     return true;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "executor/codegen/kernels/view.h"
+#include "executor/codegen/onednn/library_kernel.h"
+#include "executor/tensor/dtype.h"
+
+namespace slipway {
+
+/// left^T times right, of the rows of all cores, one core's after the other's.
+struct StackedRows {
+    std::int64_t rows = 0;                     ///< of all cores
+    std::int64_t features = 0, columns = 0;    ///< of the left and of the right matrix
+    DType operands = DType::f32;
+    DType results = DType::f32;
+};
+
+struct StackedProduct {
+    /// Call: reads left [rows, features] and right [rows, columns], dense; writes[0] = the product,
+    /// writes[1] = scratch memory for all workers. Computes begin..end of `elements`, whose bits do
+    /// not depend on how they are cut.
+    LibraryKernel kernel;
+    std::int64_t elements = 0;    ///< blocks of features
+};
+
+/// lying  how so many features of the product lie in the order in which they are wanted; dense, or
+///        empty: as they are made
+/// returns nothing where the library does not take it
+std::optional<StackedProduct> make_stacked_product(
+    const StackedRows& stacked, const std::function<View(std::int64_t features)>& lying,
+    int workers);
+
+}    // namespace slipway
