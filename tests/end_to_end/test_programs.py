@@ -6,7 +6,7 @@ import unittest
 from service import BIN
 
 PROGRAMS = ("slipwayd", "slipway", "slipway-executor", "slipway-confine")
-LIBRARY = "slipway-compiler.so"    # loaded by programs
+LIBRARIES = ("slipway-compiler.so", "slipway-collectives.so")    # loaded by programs
 
 
 def readelf(option, program):
@@ -26,28 +26,29 @@ class Programs(unittest.TestCase):
             self.assertIn("PIE", readelf("-d", program), program)
 
     def test_tables_of_functions_are_closed_before_main(self):
-        for program in (*PROGRAMS, LIBRARY):
+        for program in (*PROGRAMS, *LIBRARIES):
             self.assertIn("GNU_RELRO", readelf("-l", program), program)
             self.assertIn("BIND_NOW", " ".join(re.findall(r"BIND_NOW|Flags: .*", readelf("-d", program))), program)
 
     def test_stacks_are_not_run(self):
-        for program in (*PROGRAMS, LIBRARY):
+        for program in (*PROGRAMS, *LIBRARIES):
             stack = re.search(r"GNU_STACK.*", readelf("-l", program))
             self.assertRegex(stack[0], r" RW  ", program)
             self.assertNotRegex(readelf("-l", program), r"LOAD.* RWE ", program)
 
     def test_stacks_have_canaries_and_copies_are_checked(self):
-        for program in (*PROGRAMS, LIBRARY):
+        for program in (*PROGRAMS, *LIBRARIES):
             names = imported(program)
             self.assertTrue("__stack_chk_fail" in names, program)
             # The small one copies nothing whose size the compiler knows.
             checked = [name for name in names if re.fullmatch(r"__\w+_chk", name)]
             self.assertTrue(checked or program == "slipway-confine", program)
 
-    def test_the_compiler_shows_one_function(self):
-        lines = (line.split() for line in readelf("--dyn-syms", LIBRARY).splitlines())
-        shown = {words[7] for words in lines if len(words) > 7 and words[0].endswith(":") and words[6] != "UND"}
-        self.assertEqual(shown - {"Name"}, {"slipway_compile"})
+    def test_a_library_shows_one_function(self):
+        for library, function in zip(LIBRARIES, ("slipway_compile", "slipway_join")):
+            lines = (line.split() for line in readelf("--dyn-syms", library).splitlines())
+            shown = {words[7] for words in lines if len(words) > 7 and words[0].endswith(":") and words[6] != "UND"}
+            self.assertEqual(shown - {"Name"}, {function})
 
 
 if __name__ == "__main__":

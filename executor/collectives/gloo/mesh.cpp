@@ -1,0 +1,289 @@
+// Only Gloo's transport is used: connections, a thread that serves them, and sends and receives of
+// plain memory that wait for each other. Its collectives are not: none adds in the order of a fixed
+// tree, and their errors name an address or nobody. Each transfer has a buffer of its own, so it is
+// known whose it was when time is up or a connection breaks. Transfers begin all at once and are
+// waited for one after the other: the wait takes as long as the slowest. A wait of Gloo that times
+// out breaks all connections; what had arrived by then is still told, which says who is late.
+//
+// Who has connected is not trusted: both sides prove that they know the attempt's secret before
+// anything else is sent. Nothing is encrypted: hosts of a slice need a network of their own.
+#include "executor/collectives/gloo/mesh.h"
+
+#include <fmt/format.h>
+#include <gloo/common/error.h>
+#include <gloo/common/logging.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/pair.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "api/base/posix.h"
+#include "executor/collectives/gloo/proof.h"
+#include "executor/collectives/gloo/rendezvous.h"
+#include "executor/collectives/member.h"
+
+namespace slipway {
+
+namespace tcp = ::gloo::transport::tcp;
+
+namespace {
+
+using std::chrono::steady_clock;
+using Deadline = steady_clock::time_point;
+
+constexpr std::uint64_t data_slot = 1, word_slot = 2;
+
+/// Gloo's messages begin with "[file:line] ".
+std::string plain(std::string_view message) {
+    if (message.starts_with('['))
+        if (const std::size_t end = message.find("] "); end != std::string_view::npos)
+            message.remove_prefix(end + 2);
+    return std::string(message.substr(0, message.find('\n')));
+}
+
+/// What is left until then; Gloo takes 0 for something else.
+std::chrono::milliseconds left_until(Deadline until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
+    return std::max(left, std::chrono::milliseconds(1));
+}
+
+/// Runs `work`; the message of an error of Gloo, if there was one.
+std::optional<std::string> error_of(const std::function<void()>& work) {
+    try {
+        work();
+        return std::nullopt;
+    } catch (const ::gloo::Exception& error) {
+        return plain(error.what());
+    } catch (const ::gloo::EnforceNotMet& error) {
+        return plain(error.msg());
+    }
+}
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+bool can_be_bound(const addrinfo& address) {
+    const UniqueFd probe(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    return probe && bind(probe.get(), address.ai_addr, address.ai_addrlen) == 0;
+}
+
+/// Why others cannot connect to this host at the address; none: they can. Asked before Gloo is,
+/// which says less.
+std::optional<std::string> problem_of(const std::string& address) {
+    if (address.empty() || address == "0.0.0.0" || address == "::")
+        return "it must be the one address that the other members connect to";
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int code = getaddrinfo(address.c_str(), nullptr, &hints, &found); code != 0)
+        return gai_strerror(code);
+    const Addresses all(found, freeaddrinfo);
+    for (const addrinfo* each = found; each != nullptr; each = each->ai_next)
+        if (can_be_bound(*each)) return std::nullopt;
+    return "it is no address of this host";
+}
+
+std::uint64_t hash_of(std::string_view name) {
+    std::uint64_t hash = 14695981039346656037U;    // FNV-1a
+    for (const char letter : name)
+        hash = (hash ^ std::uint64_t(std::uint8_t(letter))) * 1099511628211U;
+    return hash;
+}
+
+}    // namespace
+
+Mesh::Mesh(const MemberOrder& order)
+    : order_(order), limit_(std::chrono::milliseconds(std::int64_t(order.timeout_s * 1000))) {
+    for (int rank = 0; rank < int(order_.hosts.size()); ++rank)
+        if (rank != order_.rank) others_.push_back(rank);
+    const Deadline until = steady_clock::now() + limit_;
+    MemberAddresses own(order_.hosts.size());
+    const auto cannot_be_reached = [&](const std::string& why) {
+        return MemberLost(fmt::format("{} cannot be reached at its address \"{}\": {}",
+                                      member_name(order_, order_.rank), order_.bind_address, why));
+    };
+    if (const auto problem = problem_of(order_.bind_address)) throw cannot_be_reached(*problem);
+    const auto refused = error_of([&] {
+        device_ = tcp::CreateDevice(tcp::attr(order_.bind_address.c_str()));
+        context_ = device_->createContext(order_.rank, int(order_.hosts.size()));
+        context_->setTimeout(limit_);
+        for (const int rank : others_) {
+            auto& pair = context_->createPair(rank);
+            const std::vector<char> bytes = pair->address().bytes();
+            own[std::size_t(rank)].assign(bytes.begin(), bytes.end());
+        }
+    });
+    if (refused) throw cannot_be_reached(*refused);
+    publish(order_, own);
+    connect(meet(order_, until));
+    authenticate();
+}
+
+Mesh::~Mesh() = default;
+
+void Mesh::connect(std::span<const MemberAddresses> addresses) {
+    for (const int rank : others_) {
+        const std::string& address = addresses[std::size_t(rank)][std::size_t(order_.rank)];
+        const auto broken = error_of([&] {
+            context_->getPair(rank)->connect(std::vector<char>(address.begin(), address.end()));
+        });
+        if (broken)
+            throw MemberLost(
+                fmt::format("{} cannot be connected to: {}", member_name(order_, rank), *broken));
+    }
+}
+
+/// Each asks each: a number that nobody has seen, answered by who knows the secret.
+void Mesh::authenticate() {
+    const std::size_t count = order_.hosts.size();
+    const Challenge own = make_challenge();
+    std::vector<Challenge> asked(count);
+    std::vector<Proof> answers(count), received(count);
+    std::vector<Outgoing> out;
+    std::vector<Incoming> in;
+    for (const int rank : others_) {
+        out.push_back({rank, own});
+        in.push_back({rank, asked[std::size_t(rank)]});
+    }
+    exchange("the proof of the secret", out, in);
+    out.clear();
+    in.clear();
+    for (const int rank : others_) {
+        Proof& answer = answers[std::size_t(rank)];
+        answer = answer_of(order_.secret, order_.rank, rank, asked[std::size_t(rank)], own);
+        out.push_back({rank, answer});
+        in.push_back({rank, received[std::size_t(rank)]});
+    }
+    exchange("the proof of the secret", out, in);
+    for (const int rank : others_) {
+        const Proof due =
+            answer_of(order_.secret, rank, order_.rank, own, asked[std::size_t(rank)]);
+        if (equal(received[std::size_t(rank)], due)) continue;
+        lose(fmt::format("who connected as {} does not know the secret of the attempt",
+                         member_name(order_, rank)));
+    }
+}
+
+Mesh::Port Mesh::port(std::span<std::byte> bytes) const {
+    return context_->createUnboundBuffer(bytes.data(), bytes.size());
+}
+
+void Mesh::lose(const std::string& message) {
+    lost_ = message;
+    throw MemberLost(message);
+}
+
+void Mesh::lose_late(std::string_view phase, const std::vector<int>& late) {
+    lose(fmt::format("{} did not come to {} within {:g} s", member_names(order_, late), phase,
+                     order_.timeout_s));
+}
+
+void Mesh::lose_broken(std::string_view phase, int rank, std::string_view why) {
+    lose(fmt::format("{} was lost at {}: {}", member_name(order_, rank), phase, why));
+}
+
+Mesh::Transfer Mesh::begin(std::string_view phase, Transfer transfer, std::uint64_t slot) {
+    const auto broken = error_of([&] {
+        auto& port = *transfer.port;
+        transfer.receives ? port.recv(transfer.rank, slot) : port.send(transfer.rank, slot);
+    });
+    if (broken) lose_broken(phase, transfer.rank, *broken);
+    return transfer;
+}
+
+void Mesh::exchange(std::string_view phase, std::span<const Outgoing> out,
+                    std::span<const Incoming> in) {
+    if (!lost_.empty()) throw MemberLost(lost_);
+    std::vector<Transfer> transfers;
+    for (const Incoming& each : in)
+        if (!each.bytes.empty())
+            transfers.push_back(begin(phase, {each.from, true, port(each.bytes)}, data_slot));
+    for (const Outgoing& each : out) {
+        if (each.bytes.empty()) continue;
+        // Gloo's buffers are of both directions; what is only sent is not written.
+        auto* const bytes = const_cast<std::byte*>(each.bytes.data());
+        transfers.push_back(
+            begin(phase, {each.to, false, port({bytes, each.bytes.size()})}, data_slot));
+    }
+    finish(phase, transfers);
+}
+
+void Mesh::finish(std::string_view phase, std::span<const Transfer> transfers) {
+    const Deadline until = steady_clock::now() + limit_;
+    const auto wait = [&](const Transfer& transfer) {
+        return error_of([&] {
+            if (transfer.receives)
+                transfer.port->waitRecv(left_until(until));
+            else
+                transfer.port->waitSend(left_until(until));
+        });
+    };
+    std::vector<int> late;
+    for (const Transfer& transfer : transfers) {
+        const auto broken = wait(transfer);
+        if (broken && late.empty() && steady_clock::now() < until)
+            lose_broken(phase, transfer.rank, *broken);
+        if (broken && std::ranges::count(late, transfer.rank) == 0) late.push_back(transfer.rank);
+    }
+    if (late.empty()) return;
+    std::ranges::sort(late);
+    lose_late(phase, late);
+}
+
+bool Mesh::send_word(const Word& word) {
+    auto sent = std::make_unique<SentWord>();
+    sent->word = word;
+    sent->port = port(std::as_writable_bytes(std::span(&sent->word, 1)));
+    const auto broken = error_of([&] {
+        for (const int rank : others_) {
+            sent->port->send(rank, word_slot);
+            ++sent->sends;
+        }
+    });
+    words_.push_back(std::move(sent));
+    return !broken;
+}
+
+void Mesh::meet_at(std::string_view barrier) {
+    if (!lost_.empty()) throw MemberLost(lost_);
+    send_word({.barrier = hash_of(barrier), .here = 1});
+    for (const int rank : others_) {
+        Word word;
+        while (word.here == 0)
+            hear(barrier, rank, word);
+        if (word.barrier != hash_of(barrier))
+            lose_broken(barrier, rank, "it is somewhere else in the program");
+    }
+    finish_words(barrier);
+}
+
+/// The next word of a member.
+void Mesh::hear(std::string_view barrier, int rank, Word& word) {
+    const Deadline until = steady_clock::now() + limit_;
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&word, 1));
+    const Transfer transfer = begin(barrier, {rank, true, port(bytes)}, word_slot);
+    const auto broken = error_of([&] { transfer.port->waitRecv(left_until(until)); });
+    if (!broken) return;
+    if (steady_clock::now() < until) lose_broken(barrier, rank, *broken);
+    lose_late(barrier, {rank});
+}
+
+/// All others were at the barrier, so they take what was sent before.
+void Mesh::finish_words(std::string_view barrier) {
+    const Deadline until = steady_clock::now() + limit_;
+    for (const std::unique_ptr<SentWord>& sent : words_)
+        for (std::size_t i = 0; i < sent->sends; ++i) {
+            const auto broken = error_of([&] { sent->port->waitSend(left_until(until)); });
+            // Who has heard of everybody may have ended since.
+            if (broken && steady_clock::now() >= until) lose_late(barrier, others_);
+            if (broken) break;
+        }
+    words_.clear();
+}
+
+}    // namespace slipway

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/protocol/attempt_order.h"
+
+namespace gloo::transport {
+class Context;
+class Device;
+class UnboundBuffer;
+}    // namespace gloo::transport
+
+namespace slipway {
+
+/// What one member gives another: bytes that stay there until they are sent.
+struct Outgoing {
+    int to = 0;
+    std::span<const std::byte> bytes;
+};
+
+struct Incoming {
+    int from = 0;
+    std::span<std::byte> bytes;
+};
+
+/// What members tell each other at a barrier.
+struct Word {
+    std::uint64_t barrier = 0;    ///< a hash of its name
+    std::uint64_t here = 0;       ///< 1: has come; 0: is alive and still busy
+};
+
+/// A connection to each other member, over TCP. What is sent to a member and what it receives have
+/// equal lengths, in the same order. Operations are one thread's, but send_word.
+/// errors  MemberLost naming who, and in which phase
+class Mesh {
+public:
+    /// Publishes this member's addresses, meets the others, connects, and has each prove that it
+    /// knows the secret.
+    explicit Mesh(const MemberOrder& order);
+    ~Mesh();
+    Mesh(const Mesh&) = delete;
+    Mesh& operator=(const Mesh&) = delete;
+
+    const MemberOrder& order() const { return order_; }
+    /// All other ranks, rising.
+    const std::vector<int>& others() const { return others_; }
+
+    /// Sends and receives all of it; returns when both are done.
+    void exchange(std::string_view phase, std::span<const Outgoing> out,
+                  std::span<const Incoming> in);
+
+    /// Sends a word to all others. Any thread; false when one of them cannot be reached any more.
+    bool send_word(const Word& word);
+    /// Sends that this member is at the barrier and waits for all others; longer than the time
+    /// limit for those that send words of being busy. To be called when no send_word is at work.
+    void meet_at(std::string_view barrier);
+
+private:
+    /// Memory that is sent or received.
+    using Port = std::unique_ptr<::gloo::transport::UnboundBuffer>;
+    /// A transfer with one member that has begun.
+    struct Transfer {
+        int rank = 0;
+        bool receives = false;
+        Port port = {};
+    };
+    /// A word on its way to all others.
+    struct SentWord {
+        Word word;
+        Port port;
+        std::size_t sends = 0;
+    };
+
+    void connect(std::span<const std::vector<std::string>> addresses);
+    void authenticate();
+    Port port(std::span<std::byte> bytes) const;
+    Transfer begin(std::string_view phase, Transfer transfer, std::uint64_t slot);
+    void finish(std::string_view phase, std::span<const Transfer> transfers);
+    void hear(std::string_view barrier, int rank, Word& word);
+    void finish_words(std::string_view barrier);
+    [[noreturn]] void lose(const std::string& message);
+    [[noreturn]] void lose_late(std::string_view phase, const std::vector<int>& late);
+    [[noreturn]] void lose_broken(std::string_view phase, int rank, std::string_view why);
+
+    const MemberOrder order_;
+    const std::chrono::milliseconds limit_;
+    std::vector<int> others_;
+    std::shared_ptr<::gloo::transport::Device> device_;
+    std::shared_ptr<::gloo::transport::Context> context_;
+    std::vector<std::unique_ptr<SentWord>> words_;    ///< until the next barrier has ended
+    std::string lost_;                                ///< what ended it; empty: nothing yet
+};
+
+}    // namespace slipway

@@ -1,0 +1,267 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "executor/collectives/library/join.h"
+#include "executor/runtime/reduction_tree.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+using std::chrono::steady_clock;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Members that are threads of this process, each with a connection of its own over loopback.
+class Members : public testing::Test {
+protected:
+    MemberOrder order_of(int rank, int count) {
+        MemberOrder order{.rank = rank,
+                          .hosts = {},
+                          .rendezvous_folder = folder_.path() / "rendezvous",
+                          .secret = "of this attempt",
+                          .bind_address = "127.0.0.1",
+                          .timeout_s = 20};
+        for (int i = 0; i < count; ++i)
+            order.hosts.push_back("host-" + std::to_string(i));
+        return order;
+    }
+
+    using Work = std::function<void(Member& member)>;
+    using Change = std::function<void(MemberOrder& order)>;
+
+    /// What ended each rank; empty: nothing. Each runs `work`.
+    std::vector<std::string> run(int count, const Work& work, const Change& change = {}) {
+        std::vector<std::string> errors(static_cast<std::size_t>(count));
+        std::vector<std::jthread> threads;
+        for (int rank = 0; rank < count; ++rank)
+            threads.emplace_back([&, rank] {
+                MemberOrder order = order_of(rank, count);
+                if (change) change(order);
+                try {
+                    const std::unique_ptr<Member> member = join_members(order);
+                    work(*member);
+                } catch (const MemberLost& lost) {
+                    errors[std::size_t(rank)] = lost.what();
+                }
+            });
+        threads.clear();
+        return errors;
+    }
+
+    TempFolder folder_;
+};
+
+template <class T>
+std::span<std::byte> bytes_of(std::vector<T>& values) {
+    return std::as_writable_bytes(std::span(values));
+}
+
+/// Numbers of many magnitudes: another order of additions gives other bits.
+std::vector<float> random_values(int rank, std::size_t count) {
+    std::mt19937_64 random(std::uint64_t(rank) + 17);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> values(count);
+    for (float& value : values)
+        value = uniform(random) * std::exp2(float(random() % 20));
+    return values;
+}
+
+std::vector<float> tree_of(int ranks, std::size_t count, Combine how) {
+    std::vector<std::vector<float>> values;
+    std::vector<std::byte*> roots;
+    for (int rank = 0; rank < ranks; ++rank)
+        values.push_back(random_values(rank, count));
+    for (std::vector<float>& each : values)
+        roots.push_back(bytes_of(each).data());
+    combine_roots({0, how}, DType::f32, roots, 0, std::int64_t(count));
+    return values[0];
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+    std::vector<std::uint32_t> all;
+    for (const float value : values)
+        all.push_back(std::bit_cast<std::uint32_t>(value));
+    return all;
+}
+
+const std::vector<std::string> no_errors_of(int count) {
+    return std::vector<std::string>(static_cast<std::size_t>(count));
+}
+
+// Goal: the sum of all ranks has the bits of the fixed tree, whatever way its bytes took.
+// Method: sizes below and above the limit of what is sent whole, slices that are empty and uneven.
+TEST_F(Members, all_reduce_adds_in_the_order_of_the_tree) {
+    for (const int ranks : {2, 3, 4}) {
+        const auto errors = run(
+            ranks,
+            [&](Member& member) {
+                for (const std::size_t count : {1, 63, 4096, 4097, 70'001})
+                    for (const Combine how : {Combine::add, Combine::maximum}) {
+                        std::vector<float> values = random_values(member.rank(), count);
+                        member.all_reduce(how, DType::f32, bytes_of(values));
+                        EXPECT_EQ(bits(values), bits(tree_of(ranks, count, how)))
+                            << count << " elements, rank " << member.rank() << " of " << ranks;
+                    }
+            },
+            [&](MemberOrder& order) { order.rendezvous_folder += std::to_string(ranks); });
+        EXPECT_EQ(errors, no_errors_of(ranks));
+    }
+}
+
+TEST_F(Members, integers_wrap_around) {
+    const auto errors = run(2, [](Member& member) {
+        std::vector<std::int64_t> values(3000, std::int64_t{1} << 62);
+        member.all_reduce(Combine::add, DType::i64, bytes_of(values));
+        EXPECT_EQ(values, std::vector<std::int64_t>(3000, std::int64_t(std::uint64_t{1} << 63)));
+    });
+    EXPECT_EQ(errors, no_errors_of(2));
+}
+
+TEST_F(Members, everybody_gets_what_one_or_all_gave) {
+    const auto errors = run(3, [](Member& member) {
+        EXPECT_EQ(member.count(), 3);
+        EXPECT_EQ(member.name_of(2), "rank 2 (host-2)");
+        std::vector<int> one(100, member.rank());
+        member.broadcast(1, bytes_of(one), "settings");
+        EXPECT_EQ(one, std::vector<int>(100, 1));
+        std::vector<int> mine{member.rank(), 7}, all(6);
+        member.all_gather(bytes_of(mine), bytes_of(all), "numbers");
+        EXPECT_EQ(all, (std::vector<int>{0, 7, 1, 7, 2, 7}));
+    });
+    EXPECT_EQ(errors, no_errors_of(3));
+}
+
+// Goal: who does not come in time is named, by rank, host and phase, to everybody who waits.
+TEST_F(Members, a_time_limit_says_who_is_missing_where) {
+    const auto errors = run(
+        4,
+        [](Member& member) {
+            member.barrier("start");
+            std::vector<float> values(9000, 1);
+            if (member.rank() < 2)
+                return member.all_reduce(Combine::add, DType::f32, bytes_of(values));
+            // Stays connected and does not come.
+            std::this_thread::yield();
+            const auto until = steady_clock::now() + std::chrono::seconds(3);
+            while (steady_clock::now() < until)
+                std::this_thread::yield();
+        },
+        [](MemberOrder& order) { order.timeout_s = 1; });
+    const std::string expected =
+        "rank 2 (host-2) and rank 3 (host-3) did not come to all_reduce within 1 s";
+    EXPECT_EQ(errors, (std::vector<std::string>{expected, expected, "", ""}));
+}
+
+TEST_F(Members, a_barrier_waits_longer_for_who_says_that_it_is_busy) {
+    const auto errors = run(
+        3,
+        [](Member& member) {
+            member.busy();
+            if (member.rank() == 1) {
+                const auto until = steady_clock::now() + std::chrono::seconds(3);
+                while (steady_clock::now() < until)
+                    std::this_thread::yield();
+            }
+            member.barrier("compiled");
+            member.barrier("again");
+            std::vector<float> values(10, 1);
+            member.all_reduce(Combine::add, DType::f32, bytes_of(values));
+            EXPECT_EQ(values[0], 3);
+        },
+        [](MemberOrder& order) { order.timeout_s = 1; });
+    EXPECT_EQ(errors, no_errors_of(3));
+}
+
+TEST_F(Members, who_has_ended_is_named_at_once) {
+    const auto begin = steady_clock::now();
+    const auto errors = run(3, [](Member& member) {
+        member.barrier("start");
+        if (member.rank() == 2) return;
+        std::vector<float> values(100'000, 1);
+        member.all_reduce(Combine::add, DType::f32, bytes_of(values));
+    });
+    for (const int rank : {0, 1})
+        EXPECT_THAT(errors[std::size_t(rank)], HasSubstr("rank 2 (host-2) was lost at all_reduce"));
+    EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the time limit is 20 s";
+}
+
+TEST_F(Members, one_that_is_lost_stays_lost) {
+    const auto errors = run(2, [](Member& member) {
+        if (member.rank() == 1) return;
+        std::vector<float> values(10, 1);
+        EXPECT_THROW(member.all_reduce(Combine::add, DType::f32, bytes_of(values)), MemberLost);
+        member.barrier("the next thing");
+    });
+    EXPECT_THAT(errors[0], HasSubstr("rank 1 (host-1) was lost at all_reduce"));
+}
+
+TEST_F(Members, members_at_different_barriers_are_told_apart) {
+    const auto errors =
+        run(2, [](Member& member) { member.barrier(member.rank() == 0 ? "epoch" : "checkpoint"); });
+    EXPECT_THAT(errors[0], AllOf(HasSubstr("rank 1 (host-1)"), HasSubstr("epoch")));
+    EXPECT_THAT(errors[1], AllOf(HasSubstr("rank 0 (host-0)"), HasSubstr("checkpoint")));
+}
+
+TEST_F(Members, who_never_comes_to_the_rendezvous_is_named) {
+    MemberOrder order = order_of(0, 3);
+    order.timeout_s = 0.5;
+    try {
+        join_members(order);
+        ADD_FAILURE() << "met members that are not there";
+    } catch (const MemberLost& lost) {
+        EXPECT_STREQ(lost.what(),
+                     "rank 1 (host-1) and rank 2 (host-2) did not come to the rendezvous within "
+                     "0.5 s");
+    }
+}
+
+TEST_F(Members, another_secret_is_a_clear_error) {
+    const auto errors = run(
+        2, [](Member&) { ADD_FAILURE() << "members of different secrets have met"; },
+        [](MemberOrder& order) { order.secret += std::to_string(order.rank); });
+    EXPECT_THAT(errors[0], AllOf(HasSubstr("rank 1 (host-1)"), HasSubstr("another secret")));
+    EXPECT_THAT(errors[1], AllOf(HasSubstr("rank 0 (host-0)"), HasSubstr("another secret")));
+}
+
+TEST_F(Members, a_damaged_rendezvous_file_is_named) {
+    MemberOrder order = order_of(0, 2);
+    for (const char* text :
+         {"", "{", "[]", R"({"addresses": 3})", R"({"addresses": [], "proof": "zz"})"}) {
+        folder_.write("rendezvous/1", text);
+        try {
+            join_members(order);
+            ADD_FAILURE() << text;
+        } catch (const MemberLost& lost) {
+            EXPECT_THAT(lost.what(), HasSubstr("rank 1 (host-1) cannot be met")) << text;
+        }
+    }
+}
+
+TEST_F(Members, an_address_that_this_host_has_not_is_refused) {
+    MemberOrder order = order_of(0, 2);
+    for (const char* address : {"203.0.113.7", "0.0.0.0", "no address", ""}) {
+        order.bind_address = address;
+        try {
+            join_members(order);
+            ADD_FAILURE() << address;
+        } catch (const MemberLost& lost) {
+            EXPECT_THAT(lost.what(), HasSubstr("rank 0 (host-0) cannot be reached at its address"))
+                << address;
+        }
+    }
+}
+
+}    // namespace
+}    // namespace slipway
