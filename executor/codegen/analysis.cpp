@@ -40,7 +40,7 @@ bool is_computed(const Node& node) {
 
 class Analyser {
 public:
-    explicit Analyser(const Graph& graph) : graph_(graph) {
+    Analyser(const Graph& graph, bool in_blocks) : graph_(graph), in_blocks_(in_blocks) {
         analysis_.order = topological_order(graph);
     }
 
@@ -182,7 +182,7 @@ private:
         if (!pays_to_join(parts.back())) return;
         for (const Tensor& part : parts) {
             facts(part).is_batched = true;
-            facts(part).stage = facts(all_reduce).stage;
+            if (!in_blocks_) facts(part).stage = facts(all_reduce).stage;
         }
     }
 
@@ -263,6 +263,7 @@ private:
     }
 
     const Graph& graph_;
+    const bool in_blocks_;
     Analysis analysis_;
     std::unordered_map<const Node*, int>
         needed_;    ///< the first stage of a replicated value's users
@@ -272,8 +273,8 @@ private:
 
 }    // namespace
 
-Analysis analyse(const Graph& graph, std::int64_t bucket_bytes) {
-    return Analyser(graph).run(bucket_bytes);
+Analysis analyse(const Graph& graph, std::int64_t bucket_bytes, bool in_blocks) {
+    return Analyser(graph, in_blocks).run(bucket_bytes);
 }
 
 }    // namespace slipway

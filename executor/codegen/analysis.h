@@ -22,7 +22,7 @@ struct NodeFacts {
     /// The same by way of views.
     bool feeds_only_sums = false;
     /// A product that is made of the rows of all cores at once, or what is added to it, in the
-    /// stage of its sum.
+    /// stage of its sum; of those of a block, at the end of its own stage.
     bool is_batched = false;
     /// It is a scatter_add onto what its stage computes and nobody else reads: in that buffer.
     bool adds_in_place = false;
@@ -42,10 +42,11 @@ struct Analysis {
 
     const NodeFacts& of(const Tensor& tensor) const { return facts.at(tensor.get()); }
 };
+
 /// With `bucket_bytes` the per-core stage that contributes most to sums over the cores is cut
 /// before the next contribution wherever those since the last cut have so many bytes: they are
 /// added up and used before the next ones are made, in the same memory. What crosses a cut is held
-/// for each core.
-Analysis analyse(const Graph& graph, std::int64_t bucket_bytes = 0);
+/// for each core. `in_blocks` as in LowerOptions.
+Analysis analyse(const Graph& graph, std::int64_t bucket_bytes = 0, bool in_blocks = false);
 
 }    // namespace slipway

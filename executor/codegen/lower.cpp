@@ -77,12 +77,14 @@ std::int64_t planned_bytes(const Program& program, int cores) {
 
 /// 0: no cuts. Of the program that is not taken nothing is compiled.
 std::int64_t chosen_bucket(const Graph& graph, const LowerOptions& options) {
-    if (summed_bytes(graph) * options.cores < cut_bytes_min) return 0;
+    // The same choice however many blocks a process has.
+    const int cores = options.in_blocks ? block_cores : options.cores;
+    if (summed_bytes(graph) * cores < cut_bytes_min) return 0;
     LowerOptions of_two = options;
-    of_two.workers = std::min(2, options.cores);
+    of_two.cores = cores;
+    of_two.workers = std::min(2, cores);
     const auto planned = [&](std::int64_t bytes) {
-        return planned_bytes(Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run(),
-                             options.cores);
+        return planned_bytes(Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run(), cores);
     };
     return planned(bucket_bytes) < planned(0) ? bucket_bytes : 0;
 }

@@ -12,6 +12,9 @@ class KernelStore;
 struct LowerOptions {
     int workers = 1;    ///< kernels keep state per worker
     int cores = 1;      ///< virtual cores that will run it
+    /// Products that are batched over the cores are so by blocks of block_cores: for more cores,
+    /// and for cores of several processes.
+    bool in_blocks = false;
     /// Where loop kernels are compiled and kept; shared with all programs that run them. Null: a
     /// store of the program's own.
     std::shared_ptr<KernelStore> kernels = nullptr;

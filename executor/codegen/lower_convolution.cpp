@@ -125,16 +125,18 @@ bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
     const Orders orders = orders_of(ConvolutionKind::backward_weights, attributes_of(tensor));
     const auto spec = spec_of(tensor, ConvolutionKind::backward_weights, orders, operands);
     if (!spec) return false;
-    const int cores = lowering.fixed_cores();
+    if (!lowering.batches_whole_blocks()) return false;
+    const int cores = lowering.batched_cores();
     auto joined = make_joined_gradient(*spec, tensor, cores, lowering.workers());
     if (!joined) return false;
     const int stage = lowering.facts(tensor).stage;
-    const BufferId x = lowering.ordered(operands[0], *orders.input, stage - 1).buffer;
-    const BufferId y = lowering.ordered(operands[1], *orders.kernel, stage - 1).buffer;
+    const int core_stage = lowering.in_blocks() ? stage : stage - 1;
+    const BufferId x = lowering.ordered(operands[0], *orders.input, core_stage).buffer;
+    const BufferId y = lowering.ordered(operands[1], *orders.kernel, core_stage).buffer;
     lowering.keep(x);
     lowering.keep(y);
-    const BufferId results = lowering.make_temporary(joined->results, stage);
-    const BufferId patches = lowering.make_temporary(joined->patches, stage);
+    const BufferId results = lowering.make_batched(joined->results, stage);
+    const BufferId patches = lowering.make_batched(joined->patches, stage);
     lowering.emit(stage, {.name = step_name("patches of all cores", joined->patches),
                           .reads = {x, y},
                           .writes = {results, patches},

@@ -268,7 +268,7 @@ Kernel make_stack(std::int64_t left_bytes, std::int64_t right_bytes) {
 /// where the library does not take it.
 bool lower_stacked(Lowering& lowering, const Tensor& tensor, const MatmulSpec& spec,
                    const std::vector<BufferId>& reads, const Dims& order) {
-    const int cores = lowering.fixed_cores();
+    const int cores = lowering.batched_cores();
     const std::int64_t features = spec.lhs.dims[1], rows = spec.rhs.dims[1];
     const std::int64_t columns = spec.rhs.dims[2];
     auto product = make_stacked_product({.rows = cores * rows,
@@ -282,8 +282,8 @@ bool lower_stacked(Lowering& lowering, const Tensor& tensor, const MatmulSpec& s
         lowering.keep(operand);
     const int stage = lowering.facts(tensor).stage;
     const auto size = std::int64_t(size_in_bytes(spec.operands));
-    const BufferId left = lowering.make_temporary({spec.operands, {cores * rows, features}}, stage);
-    const BufferId right = lowering.make_temporary({spec.operands, {cores * rows, columns}}, stage);
+    const BufferId left = lowering.make_batched({spec.operands, {cores * rows, features}}, stage);
+    const BufferId right = lowering.make_batched({spec.operands, {cores * rows, columns}}, stage);
     lowering.emit(stage, {.name = step_name("rows of all cores", lowering.shape_of(right)),
                           .reads = reads,
                           .writes = {left, right},
@@ -315,7 +315,8 @@ bool lower_batched(Lowering& lowering, const Tensor& tensor, const Product& prod
         spec = with_sides_swapped(spec);
         std::swap(reads[0], reads[1]);
     }
-    if (pays_to_stack(spec) && lower_stacked(lowering, tensor, spec, reads, result.order))
+    if (lowering.batches_whole_blocks() && pays_to_stack(spec) &&
+        lower_stacked(lowering, tensor, spec, reads, result.order))
         return true;
     std::optional<SumOfMatmuls> sum = make_sum_of_matmuls(spec, lowering.workers());
     if (!sum) return false;

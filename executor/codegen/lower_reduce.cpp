@@ -21,14 +21,16 @@ Combine combine_of(Reduction reduction) {
 
 void lower_all_reduce(Lowering& lowering, const Tensor& tensor) {
     const Tensor& operand = tensor.node().operands[0];
-    if (lowering.facts(operand).is_batched) {
+    const bool is_batched = lowering.facts(operand).is_batched;
+    if (is_batched && !lowering.in_blocks()) {
         PlacedValue sum = lowering.value_of(operand);
         sum.placement = Placement::replicated;
         return lowering.set_value(tensor, sum);
     }
     const auto reduction = std::get<AllReduceAttributes>(tensor.node().attributes).reduction;
-    const PlacedValue sum = lowering.add_sum(lowering.facts(tensor).stage - 1,
-                                             lowering.value_of(operand), combine_of(reduction));
+    const PlacedValue sum =
+        lowering.add_sum(lowering.facts(tensor).stage - 1, lowering.value_of(operand),
+                         combine_of(reduction), is_batched);
     if (const Packing* packing = lowering.packing_of(operand))
         return lowering.unpack(tensor, *packing, sum.buffer);
     lowering.set_value(tensor, sum);

@@ -45,7 +45,7 @@ Lowering::Lowering(const Graph& graph, const LowerOptions& options, std::int64_t
     : graph_(graph),
       options_(options),
       purpose_(purpose),
-      analysis_(analyse(graph, bucket_bytes)),
+      analysis_(analyse(graph, bucket_bytes, options.in_blocks)),
       fusion_(fuse(graph, analysis_)),
       triangular_(analyze_triangular(graph)) {
     if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
@@ -79,6 +79,7 @@ void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
 void Lowering::unbatch(const Tensor& batched) {
     NodeFacts& batched_facts = analysis_.facts.at(batched.get());
     batched_facts.is_batched = false;
+    if (options_.in_blocks) return;    // it is in its own stage already
     batched_facts.stage = batched_facts.last_use_stage = batched_facts.stage - 1;
     batched_facts.region = Region::sum;
 }
@@ -130,6 +131,12 @@ void Lowering::add_outputs() {
 BufferId Lowering::make_temporary(const Shape& shape, int stage) {
     const Region region = is_per_core_stage(stage) ? Region::worker : Region::shared;
     return add_buffer({.shape = shape, .region = region});
+}
+
+BufferId Lowering::make_batched(const Shape& shape, int stage) {
+    const BufferId buffer = make_temporary(shape, stage);
+    keep(buffer);
+    return buffer;
 }
 
 BufferId Lowering::make_result(const Tensor& tensor) {
@@ -199,7 +206,9 @@ BufferId Lowering::add_constant(const Shape& shape, const std::vector<std::byte>
 }
 
 void Lowering::emit(int stage, Step step) {
-    stages_[std::size_t(stage)].steps.push_back(std::move(step));
+    StageParts& parts = stages_[std::size_t(stage)];
+    const bool is_block_step = step.batches_cores && is_per_core_stage(stage);
+    (is_block_step ? parts.block_steps : parts.steps).push_back(std::move(step));
 }
 
 Step Lowering::library_step(int stage, std::string name, const LibraryKernel& kernel,
@@ -223,19 +232,20 @@ void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
     emit(stage, library_step(stage, std::move(name), kernel, std::move(reads), result));
 }
 
-PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Combine combine) {
+PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Combine combine, bool by_block) {
     std::vector<Sum>& sums = stages_[std::size_t(stage)].sums;
     PlacedValue sum = value;
     sum.placement = Placement::replicated;
     const bool is_placed = program_.buffers[value.buffer].region == Region::sum &&
                            order_of(value.view) &&
                            std::ranges::count(sums, value.buffer, &Sum::buffer) == 0;
+    check(is_placed || !by_block, "what block steps make lies where it is summed");
     if (!is_placed) {
         sum.view = dense_view(value.view.dims);
         sum.buffer = add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
         emit_copy(stage, value, sum.buffer);
     }
-    sums.push_back({sum.buffer, combine});
+    sums.push_back({sum.buffer, combine, by_block});
     return sum;
 }
 
@@ -388,6 +398,11 @@ bool Lowering::overwrites_too_early(std::size_t input, BufferId result) const {
     return false;
 }
 
+int Lowering::batched_cores() {
+    program_.cores = options_.cores;
+    return options_.in_blocks ? block_cores : options_.cores;
+}
+
 int Lowering::replicas_together() const {
     return core_blocks({options_.cores, options_.workers}).front().count;
 }
@@ -408,8 +423,9 @@ void Lowering::settle_together() {
     const auto is_touched_once = [&](const Stage& stage) {
         const std::span steps(program_.steps.data() + stage.first_step, stage.step_count);
         return std::ranges::all_of(stage.sums, [&](const Sum& sum) {
-            return std::ranges::count_if(
-                       steps, [&](const Step& step) { return touches(step, sum.buffer); }) == 1;
+            return sum.by_block || std::ranges::count_if(steps, [&](const Step& step) {
+                                       return touches(step, sum.buffer);
+                                   }) == 1;
         });
     };
     const bool some =
@@ -431,13 +447,16 @@ void Lowering::settle_together() {
 void Lowering::flatten() {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         StageParts& parts = stages_[i];
-        if (parts.steps.empty()) continue;
+        const std::size_t step_count = parts.steps.size() + parts.block_steps.size();
+        if (step_count == 0) continue;
         program_.stages.push_back({.per_core = is_per_core_stage(int(i)),
                                    .first_step = program_.steps.size(),
-                                   .step_count = parts.steps.size(),
-                                   .sums = std::move(parts.sums)});
-        for (Step& step : parts.steps)
-            program_.steps.push_back(std::move(step));
+                                   .step_count = step_count,
+                                   .sums = std::move(parts.sums),
+                                   .block_step_count = parts.block_steps.size()});
+        for (auto* steps : {&parts.steps, &parts.block_steps})
+            for (Step& step : *steps)
+                program_.steps.push_back(std::move(step));
     }
     if (constants_.empty()) return;
     program_.constants = Array({DType::u8, {std::int64_t(constants_.size())}});

@@ -48,8 +48,13 @@ public:
     /// Whether a step of this stage may be made for all replicas of a block, these buffers being
     /// what differs between them.
     bool may_run_together(int stage, const std::vector<BufferId>& buffers) const;
-    /// The cores that will run it, and no other number from then on.
-    int fixed_cores() { return program_.cores = options_.cores; }
+    /// The cores whose rows a step batches; the program runs on no other number from then on.
+    int batched_cores();
+    /// Whether all blocks have that many.
+    bool batches_whole_blocks() const {
+        return !options_.in_blocks || options_.cores % block_cores == 0;
+    }
+    bool in_blocks() const { return options_.in_blocks; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
     /// Takes back that a product, or what is added to it, is batched: each core makes its own, to
     /// be added up.
@@ -89,6 +94,8 @@ public:
     /// The plain value of an all_reduce of packed contributions.
     void unpack(const Tensor& tensor, const Packing& packing, BufferId from);
     BufferId make_temporary(const Shape& shape, int stage);
+    /// What a step that batches cores leaves to the next one of its stage.
+    BufferId make_batched(const Shape& shape, int stage);
     BufferId add_constant(const Shape& shape, const std::vector<std::byte>& bytes);
 
     void emit(int stage, Step step);
@@ -98,12 +105,14 @@ public:
     void emit(int stage, std::string name, const LibraryKernel& kernel, std::vector<BufferId> reads,
               BufferId result);
     /// Adds an all_reduce at the end of a per-core stage; returns where `value` lies before and the
-    /// result after.
-    PlacedValue add_sum(int stage, const PlacedValue& value, Combine combine);
+    /// result after. `by_block`: block steps make the value.
+    PlacedValue add_sum(int stage, const PlacedValue& value, Combine combine,
+                        bool by_block = false);
 
 private:
     struct StageParts {
         std::vector<Step> steps;
+        std::vector<Step> block_steps;    ///< after them: Stage::block_step_count
         std::vector<Sum> sums;
     };
     struct Copy {

@@ -95,9 +95,10 @@ std::optional<StackedProduct> make_stacked_product(
                              last = std::move(*last)](const KernelCall& call) {
         // Without scratch memory this is the result, and nobody's.
         std::byte* const scratch = call.writes.back() + call.worker * scratch_bytes;
+        const std::byte* const left = call.reads.front();
+        const std::byte* const right = call.reads[call.reads.size() / 2];
         for (std::int64_t i = call.begin; i < call.end; ++i) {
-            const std::array<const std::byte*, 2> reads{call.reads[0] + i * left_step,
-                                                        call.reads[1]};
+            const std::array<const std::byte*, 2> reads{left + i * left_step, right};
             (i + 1 < blocks ? block : last)
                 .run({.reads = reads,
                       .writes = std::array{call.writes[0] + i * result_step, scratch},

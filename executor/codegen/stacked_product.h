@@ -19,7 +19,8 @@ struct StackedRows {
 };
 
 struct StackedProduct {
-    /// Call: reads left [rows, features] and right [rows, columns], dense; writes[0] = the product,
+    /// Call: reads left [rows, features] and right [rows, columns], dense, or those of every core,
+    /// of which the first one has them; writes[0] = the product,
     /// writes[1] = scratch memory for all workers. Computes begin..end of `elements`, whose bits do
     /// not depend on how they are cut.
     LibraryKernel kernel;

@@ -59,6 +59,11 @@ std::string canonical_text(const Graph& graph) {
     return text;
 }
 
+/// More cores than a block has, here or elsewhere.
+bool sums_in_blocks(const EngineOptions& options) {
+    return options.cores > block_cores || options.collectives != nullptr;
+}
+
 std::int64_t bytes_of(const Slot& slot, int cores) {
     return slot.shape.byte_count() * (slot.per_core ? cores : 1);
 }
@@ -137,10 +142,15 @@ double seconds_since(Tick begin) {
 struct Engine::Parts {
     explicit Parts(const EngineOptions& the_options)
         : options(the_options),
-          runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope) {}
+          runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope,
+                  the_options.collectives) {}
 
     ProgramKey key_of(const Hash128& hash) const {
-        return {.hash = hash, .cores = runtime.team().cores, .workers = runtime.team().workers};
+        const Team& team = runtime.team();
+        return {.hash = hash,
+                .cores = team.cores,
+                .workers = team.workers,
+                .in_blocks = sums_in_blocks(options)};
     }
 
     std::shared_ptr<const Executable> find_in(ProgramStore& store, const Graph& graph,
@@ -212,9 +222,10 @@ struct Engine::Parts {
         executable->shapes = shapes_of(graph);
         const Team& team = runtime.team();
         executable->optimized = optimized_of(graph, options);
-        executable->program =
-            lower(executable->optimized,
-                  {.workers = team.workers, .cores = team.cores, .kernels = kernels});
+        executable->program = lower(executable->optimized, {.workers = team.workers,
+                                                            .cores = team.cores,
+                                                            .in_blocks = sums_in_blocks(options),
+                                                            .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
         executable->memory = memory_of(executable->program, team);
         require_memory(executable->memory, options.memory_bytes_max);
@@ -367,7 +378,9 @@ std::string code_compiler() {
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     const Team team = make_team(options.cores, options.workers);
     return memory_of(
-        lower(optimized_of(graph, options), {.workers = team.workers, .cores = team.cores}), team);
+        lower(optimized_of(graph, options),
+              {.workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)}),
+        team);
 }
 
 }    // namespace slipway

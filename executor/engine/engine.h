@@ -18,6 +18,7 @@ namespace slipway {
 
 class ObjectCache;
 class ProgramStore;
+class Collectives;
 struct Program;
 struct RunTimes;
 
@@ -55,7 +56,7 @@ struct CompileRecord {
 };
 
 struct EngineOptions {
-    int cores = 1;      ///< virtual cores (replicas): 1 or 8
+    int cores = 1;      ///< virtual cores (replicas) of this process
     int workers = 0;    ///< threads that run them in turn; 0 = min(CPUs granted, cores)
     std::int64_t memory_bytes_max =
         0;    ///< a program over it is refused before it runs; 0 = no limit
@@ -67,6 +68,9 @@ struct EngineOptions {
     ProgramStore* programs = nullptr;
     /// Workers are kept on CPUs that nobody else claims under this name; empty: on none.
     std::string cpu_scope = {};
+    /// Of the other processes that run the same programs on other replicas; outlives the engine.
+    /// None: there are none.
+    Collectives* collectives = nullptr;
 };
 
 /// Name and version of what makes machine code while a job runs: part of the cache's environment.

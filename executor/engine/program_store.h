@@ -18,6 +18,7 @@ struct ProgramKey {
     Hash128 hash;
     int cores = 1;
     int workers = 1;
+    bool in_blocks = false;    ///< of LowerOptions
     bool operator==(const ProgramKey&) const = default;
 };
 
@@ -40,7 +41,8 @@ private:
     using Entry = std::pair<ProgramKey, std::shared_ptr<const Executable>>;
     struct HashOfKey {
         std::size_t operator()(const ProgramKey& key) const {
-            return key.hash.low ^ std::size_t(key.cores << 8 ^ key.workers);
+            return key.hash.low ^
+                   std::size_t(key.cores << 9 ^ key.workers << 1 ^ int(key.in_blocks));
         }
     };
 

@@ -63,8 +63,11 @@ std::string print(const Program& program) {
     text += fmt::format("constants {} bytes\n", constant_bytes(program));
     for (const Stage& stage : program.stages) {
         text += fmt::format("stage {}\n", stage.per_core ? "per_core" : "replicated");
-        for (std::size_t i = 0; i < stage.step_count; ++i)
+        for (std::size_t i = 0; i < stage.step_count; ++i) {
+            if (i + stage.block_step_count == stage.step_count && stage.block_step_count > 0)
+                text += fmt::format("  for each {} cores\n", block_cores);
             text += print(program, program.steps[stage.first_step + i]);
+        }
         for (const Sum& sum : stage.sums)
             text += fmt::format("    all_reduce {} {}\n", combines[std::size_t(sum.combine)],
                                 names_of(program, {sum.buffer}));

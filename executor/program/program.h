@@ -69,8 +69,9 @@ struct Step {
     /// i of every buffer with so many elements is touched only by element i of the step.
     std::int64_t elements = 0;
     Kernel kernel;
-    /// In a replicated stage: a read of a per-core buffer is given once for each core, in their
-    /// order; where it has elements, which are many numbers each, it is worth slicing however few.
+    /// Of a replicated stage, for all cores, or of a stage's block steps, for those of a block: a
+    /// read of a per-core buffer is given once for each core, in their order; where it has
+    /// elements, which are many numbers each, it is worth slicing however few.
     bool batches_cores = false;
     /// In a per-core stage: computes all replicas of a block at once, given the first one's
     /// operands (Program::replicas_together); the same bits as `kernel` for each. Empty: none.
@@ -79,11 +80,16 @@ struct Step {
 
 enum class Combine : std::uint8_t { add, maximum, minimum };
 
+/// Cores that a step may batch where there are more, or other processes: always the same blocks of
+/// the fixed tree, so that the bits do not depend on how many a process has.
+inline constexpr int block_cores = 8;
+
 /// An all_reduce at the end of a per-core stage: `buffer` (region sum) holds each core's
 /// contribution before, and their combination by the fixed tree over core numbers after.
 struct Sum {
     BufferId buffer = 0;
     Combine combine = Combine::add;
+    bool by_block = false;    ///< a block step makes one contribution for all cores of a block
 };
 
 /// Consecutive steps run for each core (per_core) or once (replicated).
@@ -92,6 +98,9 @@ struct Stage {
     std::size_t first_step = 0;
     std::size_t step_count = 0;
     std::vector<Sum> sums;    ///< per_core only
+    /// per_core only: the last so many steps are run once for each block of block_cores cores, when
+    /// all cores have run the others.
+    std::size_t block_step_count = 0;
 };
 
 /// A value that the caller binds or receives.

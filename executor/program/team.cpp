@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "executor/program/program.h"
+
 namespace slipway {
 
 std::vector<CoreBlock> core_blocks(const Team& team) {
     int size = 1;
-    while ((team.cores + size * 2 - 1) / (size * 2) >= team.workers && size < team.cores)
+    while ((team.cores + size * 2 - 1) / (size * 2) >= team.workers && size < team.cores &&
+           size < block_cores)
         size *= 2;
     const int count = (team.cores + size - 1) / size;
     std::vector<CoreBlock> blocks;

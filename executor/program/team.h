@@ -19,7 +19,7 @@ struct CoreBlock {
 };
 
 /// The subtrees of ((0+1)+(2+3))+((4+5)+(6+7))... and their workers: whole powers of two (the last
-/// may be cut off by the number of cores), dealt out in order.
+/// may be cut off by the number of cores), at most block_cores, dealt out in order.
 std::vector<CoreBlock> core_blocks(const Team& team);
 
 }    // namespace slipway

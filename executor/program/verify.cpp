@@ -62,6 +62,8 @@ private:
             if (stage.first_step != next) problem("a stage does not begin at step {}", next);
             if (!stage.per_core && !stage.sums.empty())
                 problem("a replicated stage has an all_reduce");
+            if (stage.block_step_count > (stage.per_core ? stage.step_count : 0))
+                problem("a stage has more block steps than it can have");
             next += stage.step_count;
         }
         if (next != program_.steps.size())
@@ -96,7 +98,7 @@ private:
         for (std::size_t i = stage.first_step; i < end; ++i) {
             const Step& step = program_.steps[i];
             if (!step.kernel) problem("{}: no kernel", step.name);
-            if (step.batches_cores && stage.per_core)
+            if (stage.per_core && step.batches_cores != is_block_step(stage, i))
                 problem("{}: a step of one core joins all", step.name);
             if (step.together) check_together(stage, step);
             for (const BufferId id : step.reads)
@@ -111,10 +113,14 @@ private:
                 problem("all_reduce of a buffer outside region sum");
                 continue;
             }
-            if (program_.replicas_together > 1 && count_touches(stage, sum.buffer) != 1)
+            if (program_.replicas_together > 1 && !sum.by_block &&
+                count_touches(stage, sum.buffer) != 1)
                 problem("all_reduce of %{}, which replicas that run together touch in {} steps",
                         sum.buffer, count_touches(stage, sum.buffer));
             Life& life = lives_[sum.buffer];
+            if (sum.by_block !=
+                (life.first_write != never && is_block_step(stage, life.first_write)))
+                problem("all_reduce of %{} is of cores and of blocks", sum.buffer);
             if (life.first_write == never || life.first_write < stage.first_step)
                 problem("all_reduce of %{}, which its stage does not write", sum.buffer);
             life.first = std::min(life.first, stage.first_step);
@@ -147,6 +153,10 @@ private:
                              });
     }
 
+    static bool is_block_step(const Stage& stage, std::size_t step_number) {
+        return step_number >= stage.first_step + stage.step_count - stage.block_step_count;
+    }
+
     void check_read(const Stage& stage, std::size_t step_number, BufferId id) {
         const Step& step = program_.steps[step_number];
         const Buffer& buffer = program_.buffers[id];
@@ -157,6 +167,8 @@ private:
         if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);
         if (buffer.region == Region::worker && life.first_write < stage.first_step)
             problem("{}: %{} does not outlive its stage", step.name, id);
+        if (buffer.region == Region::worker && stage.per_core && is_block_step(stage, step_number))
+            problem("{}: %{} is gone when another core has run", step.name, id);
         touch(stage, step_number, buffer, life);
     }
 

@@ -4,7 +4,8 @@
 // as the tree is deep. A program that asks for it has each step run for all cores of a block before
 // the next (Program::replicas_together). The roots of the blocks are then combined by all workers,
 // each a range of elements, and one worker combines them with those of other processes (decision
-// 0029). In a replicated stage a step is either cut by elements, or one worker's, as the plan says
+// 0029). What batches the cores of a block (decision 0062) comes between, when all cores have run.
+// In a replicated stage a step is either cut by elements, or one worker's, as the plan says
 // (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
 // depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
 // a sum. An error of a kernel is kept, and the worker goes on to every barrier, so that nobody
@@ -91,6 +92,7 @@ public:
         : run_(run),
           worker_(worker),
           times_(run.times.workers[std::size_t(worker)]),
+          core_count_(cores()),
           addresses_(run.program.buffers.size()) {}
 
     void operator()() {
@@ -139,6 +141,7 @@ private:
             for (int index = 0; index < blocks[block].count; ++index)
                 run_.workers.guarded([&] { run_core(stage, block, index); });
         }
+        if (stage.block_step_count > 0) run_block_steps(stage);
         if (stage.sums.empty()) return;
         if (blocks.size() > 1) {
             wait_at_barrier();
@@ -161,7 +164,7 @@ private:
         bind(std::size_t(core_));
         for (const Sum& sum : stage.sums)
             addresses_[sum.buffer] = partial(sum, block_number, partial_of(index));
-        for (std::size_t i = 0; i < stage.step_count; ++i) {
+        for (std::size_t i = 0; i < stage.step_count - stage.block_step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             run_step(step, step.kernel, {0, step.elements});
         }
@@ -170,7 +173,7 @@ private:
         core_ = -1;
         if (stage.sums.empty()) return;
         for (const Sum& sum : stage.sums)
-            merge_partials(sum, block_number, index);
+            if (!sum.by_block) merge_partials(sum, block_number, index);
         reduced(end);
     }
 
@@ -188,7 +191,7 @@ private:
     /// Step by step, each for all cores of the block.
     void run_together(const Stage& stage, std::size_t block_number) {
         const CoreBlock& block = run_.plan.blocks[block_number];
-        for (std::size_t i = 0; i < stage.step_count; ++i) {
+        for (std::size_t i = 0; i < stage.step_count - stage.block_step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             const Tick begin = now();
             if (step.together && block.count == run_.program.replicas_together) {
@@ -230,11 +233,59 @@ private:
                 addresses_[id] = address(run_.program.buffers[id], core);
     }
 
+    /// What a step with elements makes is cut among the workers; another one waits for it, and has
+    /// one worker for each block. A block's first core holds what one step leaves to the next
+    /// (region core), which nobody touches before all workers have come so far.
+    void run_block_steps(const Stage& stage) {
+        wait_at_barrier();
+        const std::size_t end = stage.first_step + stage.step_count;
+        for (std::size_t i = end - stage.block_step_count; i < end; ++i) {
+            const Step& step = run_.program.steps[i];
+            if (step.elements == 0 || shares_memory(stage, step)) wait_at_barrier();
+            for (int first = 0; first < cores(); first += block_cores) {
+                if (step.elements == 0 && first / block_cores % run_.workers.count() != worker_)
+                    continue;
+                bind_block(stage, first);
+                const Range range = slice_of(step.elements, worker_, run_.workers.count(), 1);
+                run_.workers.guarded(
+                    [&] { run_step(step, step.kernel, step.elements == 0 ? Range{} : range); });
+            }
+        }
+        first_core_ = 0;
+        core_count_ = cores();
+    }
+
+    /// Whether it touches memory of a block that a block step writes.
+    bool shares_memory(const Stage& stage, const Step& step) const {
+        const auto is_left = [&](BufferId id) {
+            if (run_.program.buffers[id].region != Region::core) return false;
+            const std::size_t end = stage.first_step + stage.step_count;
+            for (std::size_t i = end - stage.block_step_count; i < end; ++i)
+                if (std::ranges::count(run_.program.steps[i].writes, id) > 0) return true;
+            return false;
+        };
+        return std::ranges::any_of(step.reads, is_left) ||
+               std::ranges::any_of(step.writes, is_left);
+    }
+
+    void bind_block(const Stage& stage, int first) {
+        first_core_ = first;
+        core_count_ = std::min(block_cores, cores() - first);
+        bind(std::size_t(first));
+        const auto root = std::ranges::find(run_.plan.blocks, first, &CoreBlock::first);
+        for (const Sum& sum : stage.sums)
+            addresses_[sum.buffer] = partial(sum, std::size_t(root - run_.plan.blocks.begin()), 0);
+    }
+
+    int cores() const { return int(run_.memory.core.size()); }
+
     void combine_blocks(const Stage& stage) {
-        std::vector<std::byte*> roots(run_.plan.blocks.size());
+        std::vector<std::byte*> roots;
         for (const Sum& sum : stage.sums) {
-            for (std::size_t block = 0; block < roots.size(); ++block)
-                roots[block] = partial(sum, block, 0);
+            roots.clear();
+            for (std::size_t block = 0; block < run_.plan.blocks.size(); ++block)
+                if (!sum.by_block || run_.plan.blocks[block].first % block_cores == 0)
+                    roots.push_back(partial(sum, block, 0));
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
             const Range range =
                 slice_of(shape.element_count(), worker_, run_.workers.count(), line_alignment);
@@ -299,8 +350,8 @@ private:
         const Buffer& buffer = run_.program.buffers[id];
         const bool is_each = step.batches_cores && is_per_core(run_.program, buffer);
         if (!is_each) return reads_.push_back(addresses_[id]);
-        for (std::size_t core = 0; core < times_.cores.size(); ++core)
-            reads_.push_back(address(buffer, core));
+        for (int core = first_core_; core < first_core_ + core_count_; ++core)
+            reads_.push_back(address(buffer, std::size_t(core)));
     }
 
     std::byte* partial(const Sum& sum, std::size_t block, int index) const {
@@ -353,7 +404,8 @@ private:
     const Run& run_;
     int worker_;
     WorkerTimes& times_;
-    int core_ = -1;                        ///< at work for; -1: a replicated stage
+    int core_ = -1;                        ///< at work for; -1: a replicated stage, a block step
+    int first_core_ = 0, core_count_;      ///< that a step batches
     std::vector<std::byte*> addresses_;    ///< by buffer, for the core at hand
     std::vector<const std::byte*> reads_;
     std::vector<std::byte*> writes_;
@@ -365,6 +417,13 @@ void check_bindings(const std::vector<Slot>& slots,
     for (std::size_t i = 0; i < slots.size(); ++i)
         check(addresses[i].size() == std::size_t(slots[i].per_core ? cores : 1),
               "a slot is bound once, or once per core");
+}
+
+bool joins_all_cores(const Program& program) {
+    return std::ranges::any_of(program.stages, [&](const Stage& stage) {
+        const auto steps = std::span(program.steps).subspan(stage.first_step, stage.step_count);
+        return !stage.per_core && std::ranges::any_of(steps, &Step::batches_cores);
+    });
 }
 
 std::vector<int> cpus_of(const std::vector<CpuClaim>& claims) {
@@ -431,9 +490,8 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
           "the program was made for blocks of this size");
     check(program.cores == 0 || program.cores == parts_->team.cores,
           "the program was made for this number of cores");
-    check(
-        parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::batches_cores),
-        "a program for several processes has no step that reads the values of all cores");
+    check(parts_->collectives == nullptr || !joins_all_cores(program),
+          "a program for several processes has no step that reads the values of all cores");
     parts_->reserve(program);
     RunTimes& times = parts_->times;
     const Run run{

@@ -29,9 +29,8 @@ public:
     /// cpu_scope  each worker is kept on a CPU that nobody else claims in it (cpus.h), as long as
     ///            there are any; empty: all run where the system puts them
     /// collectives  of the other processes that run the same programs on other replicas; null:
-    /// there
-    ///              are none. Must outlive the runtime. A program that joins cores in a step
-    ///              (Step::batches_cores) is for one process alone.
+    ///              there are none. Must outlive the runtime. A program that joins cores in a
+    ///              replicated stage (Step::batches_cores) is for one process alone.
     explicit Runtime(Team team, const std::string& cpu_scope = {},
                      Collectives* collectives = nullptr);
     ~Runtime();

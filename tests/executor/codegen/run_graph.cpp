@@ -124,14 +124,16 @@ std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<Refe
 
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team, const std::vector<ReferenceValue>& before,
-                                      std::int64_t bucket_bytes) {
+                                      std::int64_t bucket_bytes, Collectives* collectives) {
     // One store for all tests of the process: equal kernels are compiled once.
     static const auto kernels = std::make_shared<KernelStore>();
-    const LowerOptions options{.workers = team.workers, .cores = team.cores, .kernels = kernels};
+    const bool in_blocks = team.cores > block_cores || collectives != nullptr;
+    const LowerOptions options{
+        .workers = team.workers, .cores = team.cores, .in_blocks = in_blocks, .kernels = kernels};
     const Program program =
         bucket_bytes > 0 ? Lowering(graph, options, bucket_bytes).run() : lower(graph, options);
     EXPECT_THAT(find_problems(program), testing::IsEmpty());
-    Runtime runtime(team);
+    Runtime runtime(team, {}, collectives);
     run_once(runtime, program, before);
     return run_once(runtime, program, inputs);
 }

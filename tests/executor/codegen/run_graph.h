@@ -8,6 +8,7 @@
 #include "executor/graph/tensor.h"
 #include "executor/program/program.h"
 #include "executor/reference/evaluate.h"
+#include "executor/runtime/collectives.h"
 #include "executor/runtime/run_plan.h"
 
 namespace slipway {
@@ -20,10 +21,11 @@ std::vector<ReferenceValue> random_inputs(const Graph& graph, int cores, std::ui
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team);
 /// The same; the first run is with `before`. With `bucket_bytes` the stage of the sums is cut
-/// (codegen/analysis.h).
+/// (codegen/analysis.h). `collectives`: of other processes that run it, too.
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team, const std::vector<ReferenceValue>& before,
-                                      std::int64_t bucket_bytes = 0);
+                                      std::int64_t bucket_bytes = 0,
+                                      Collectives* collectives = nullptr);
 
 /// How far a result may be from the naive evaluator's: |a - b| <= absolute + relative * |b|.
 struct Tolerance {

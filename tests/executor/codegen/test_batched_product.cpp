@@ -43,6 +43,12 @@ void expect_batched(const Graph& graph, std::int64_t rows) {
     EXPECT_THAT(steps_of(graph), HasSubstr("of all cores"));
     EXPECT_EQ(sums_of(graph), 0u);
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(4 * rows), 3), "");
+    // More cores than a block has, the last block with fewer.
+    const auto inputs = random_inputs(graph, 12, 3);
+    const auto expected = evaluate(graph, inputs, 12);
+    const auto actual = run_graph(graph, inputs, {12, 3});
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_EQ(difference(actual[i], expected[i], sum_tolerance(12 * rows)), "");
 }
 
 TEST(BatchedProducts, are_made_of_the_rows_of_all_cores) {

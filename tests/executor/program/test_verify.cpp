@@ -117,6 +117,25 @@ const Fault faults[] = {
          p.steps[3].reads = {4};
      },
      "touch in 2 steps"},
+    {"a_block_step_of_one_core", [](Program& p) { p.stages[1].block_step_count = 1; }, "joins all"},
+    {"a_replicated_stage_with_block_steps", [](Program& p) { p.stages[2].block_step_count = 1; },
+     "block steps"},
+    {"a_block_step_that_reads_what_the_next_core_writes_over",
+     [](Program& p) {
+         p.stages[1].block_step_count = 1;
+         p.steps[3] = step({3}, {4});
+         p.steps[3].batches_cores = true;
+     },
+     "gone when another core has run"},
+    {"a_sum_of_cores_that_a_block_step_writes",
+     [](Program& p) {
+         p.buffers[3].region = Region::core;
+         p.steps[2] = step({3}, {6});
+         p.steps[3] = step({3}, {4});
+         p.steps[3].batches_cores = true;
+         p.stages[1].block_step_count = 1;
+     },
+     "of cores and of blocks"},
     {"a_worker_value_kept_for_a_later_stage",
      [](Program& p) {
          p.steps.push_back(step({3}, {6}));
@@ -151,6 +170,18 @@ TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {
     EXPECT_THAT(find_problems(program), Contains(HasSubstr("outlive")));
     program.buffers[3].region = Region::core;
     EXPECT_THAT(find_problems(program), IsEmpty());
+}
+
+TEST(ProgramVerifier, lets_a_block_step_contribute_for_its_cores) {
+    Program program = sound_program();
+    program.buffers[3].region = Region::core;
+    program.steps[2] = step({3}, {6});
+    program.steps[3] = step({3}, {4});
+    program.steps[3].batches_cores = true;
+    program.stages[1].block_step_count = 1;
+    program.stages[1].sums[0].by_block = true;
+    EXPECT_THAT(find_problems(program), IsEmpty());
+    EXPECT_THAT(print(program), HasSubstr("  for each 8 cores\n"));
 }
 
 TEST(ProgramVerifier, lets_a_result_take_its_operands_place_only_when_declared) {
