@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -63,10 +64,19 @@ void mix(const Samples& samples, const GlobalBatch& batch, const SamplerOptions&
         mix_into(row(place), place > 0 ? row(place - 1) : first, mix, shape.features.dims);
 }
 
+void keep_only(const CoreRange& own, LoadedBatch& loaded) {
+    const auto first = loaded.cores.begin() + own.first;
+    loaded.cores = {std::make_move_iterator(first), std::make_move_iterator(first + own.count)};
+    loaded.first_core = own.first;
+}
+
 }    // namespace
 
 LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
-                       const SamplerOptions& options, const Mixing& mixing) {
+                       const SamplerOptions& options, const Mixing& mixing, const CoreRange& own) {
+    // A sample is mixed with one of another core: then all are read, and those of others dropped.
+    const bool reads_all = own.count == 0 || !mixing.steps.empty();
+    const CoreRange read = reads_all ? CoreRange{0, options.cores} : own;
     const auto size = std::size_t(options.batch_size_per_core);
     const auto cores = std::size_t(options.cores);
     const SampleShape& shape = samples.shape();
@@ -76,8 +86,10 @@ LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
                        .step_samples = batch.step_samples,
                        .step_labels = batch.step_labels,
                        .ends_step = batch.ends_step,
-                       .cores = {}};
-    for (std::size_t core = 0; core < cores; ++core) {
+                       .cores = {},
+                       .first_core = read.first,
+                       .core_count = options.cores};
+    for (auto core = std::size_t(read.first); core < std::size_t(read.first + read.count); ++core) {
         Batch part{rows(options.batch_size_per_core, shape.features),
                    rows(options.batch_size_per_core, shape.labels),
                    Array({DType::f32, {options.batch_size_per_core}})};
@@ -91,6 +103,7 @@ LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
         loaded.cores.push_back(std::move(part));
     }
     if (!mixing.steps.empty()) mix(samples, batch, options, mixing, loaded);
+    if (reads_all && own.count > 0) keep_only(own, loaded);
     return loaded;
 }
 
@@ -165,7 +178,7 @@ struct Loader::State {
     void fill(Slot& slot, const GlobalBatch& wanted, int thread) const {
         try {
             const Tick begin = options.clock.tick();
-            slot.batch = load_batch(samples, wanted, sampler_options, options.mixing);
+            slot.batch = load_batch(samples, wanted, sampler_options, options.mixing, options.own);
             slot.batch->read_begin = begin;
             slot.batch->read_end = options.clock.tick();
             slot.batch->thread = thread;

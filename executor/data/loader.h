@@ -19,6 +19,12 @@ struct Batch {
     Array weights;     ///< f32 [B]; 1, or 0 where padded
 };
 
+/// The cores whose samples this process reads, where others read those of the rest.
+struct CoreRange {
+    std::int64_t first = 0;
+    std::int64_t count = 0;    ///< 0: all
+};
+
 /// What all cores compute at once: a step, or a part of one.
 struct LoadedBatch {
     SamplerPosition position;
@@ -27,7 +33,9 @@ struct LoadedBatch {
     std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
     std::int64_t step_labels = 0;     ///< of the same samples: what the step's loss is a mean over
     bool ends_step = true;            ///< the last batch of its step
-    std::vector<Batch> cores;         ///< core r's is at r
+    std::vector<Batch> cores;         ///< core first_core + r's is at r
+    std::int64_t first_core = 0;      ///< of those that were read
+    std::int64_t core_count = 0;      ///< of the whole batch, where others read some; 0: these
     Tick read_begin{}, read_end{};    ///< when it was read
     int thread = 0;                   ///< by which of the loader's threads
 };
@@ -37,6 +45,7 @@ struct LoaderOptions {
     int batches_ahead = 4;                  ///< at most this many decoded or in work, at least 1
     const Clock& clock = system_clock();    ///< measures the waiting
     Mixing mixing = {};                     ///< of the samples of each step
+    CoreRange own = {};
 };
 
 /// Reads a sampler's batches ahead of the training thread, in the sampler's order whatever the
@@ -65,6 +74,7 @@ private:
 
 /// Reads one global batch on the calling thread. Mixing needs features and labels that are f32.
 LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
-                       const SamplerOptions& options, const Mixing& mixing = {});
+                       const SamplerOptions& options, const Mixing& mixing = {},
+                       const CoreRange& own = {});
 
 }    // namespace slipway

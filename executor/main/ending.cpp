@@ -138,10 +138,12 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
         return ending;
     };
     try {
-        remove_unfinished(plan.checkpoint_folder);
+        if (!plan.member || plan.member->rank == 0) remove_unfinished(plan.checkpoint_folder);
         return ending_of(trainer(plan, reporter));
     } catch (const TrainError& error) {
-        const auto other = plan.resume_from && error.reason() == "checkpoint_corrupt"
+        // Members begin at one checkpoint, all or none: another one is the agents' to choose.
+        const bool may_choose = plan.resume_from && !plan.member;
+        const auto other = may_choose && error.reason() == "checkpoint_corrupt"
                                ? newest_checkpoint(plan.checkpoint_folder)
                                : std::nullopt;
         if (!other || *other == *plan.resume_from) return failed(failure_of(error));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <bit>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,26 @@ constexpr std::size_t order_bytes_max = 4 << 20;
 Result<JobSpec> decode(Decoded<JobSpec> decoded) {
     if (decoded.ok()) return std::move(decoded.value);
     return Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
+}
+
+/// errors  invalid_argument naming the field
+void require_sound(const MemberOrder& member, JobKind kind, std::int64_t cores) {
+    const auto refuse = [](const std::string& message) {
+        throw Error{ErrorCode::invalid_argument, message};
+    };
+    const auto members = std::int64_t(member.hosts.size());
+    if (kind != JobKind::train)
+        refuse(fmt::format("member must be null for the kind {}", to_string(kind)));
+    if (members < 2) refuse(fmt::format("member.hosts must be at least 2, got {}", members));
+    if (member.rank < 0 || member.rank >= members)
+        refuse(fmt::format("member.rank must be 0 to {}, got {}", members - 1, member.rank));
+    if (member.timeout_s <= 0)
+        refuse(fmt::format("member.timeout_s must be positive, got {}", member.timeout_s));
+    if (cores % members != 0 || !std::has_single_bit(std::uint64_t(cores / members)))
+        refuse(
+            fmt::format("{} cores cannot be shared by {} hosts: each must have the same power "
+                        "of two of them",
+                        cores, members));
 }
 
 AttemptPlan plan_of(const AttemptOrder& order) {
@@ -50,6 +71,8 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.sharing.folder = order.decoded_folder;
     plan.sharing.bytes_max = order.decoded_bytes_max;
     plan.cpu_scope = machine_cpu_scope;
+    if (order.member) require_sound(*order.member, order.kind, plan.spec.accelerator.cores);
+    plan.member = order.member;
     return plan;
 }
 

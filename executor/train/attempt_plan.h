@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/protocol/attempt_order.h"
 #include "api/protocol/run_position.h"
 #include "api/spec/checkpoint_writer.h"
 #include "api/spec/job_kind.h"
@@ -60,6 +61,9 @@ struct AttemptPlan {
     /// dataset is the one to predict or to evaluate on. The result is predictions_file_name or
     /// evaluation.json in report_folder.
     std::optional<InferencePlan> inference = {};
+    /// What this process is among those of an attempt on several hosts, which share the spec's
+    /// cores; none: it is alone. Training only.
+    std::optional<MemberOrder> member = {};
 };
 
 inline constexpr const char* predictions_file_name = "predictions.csv";

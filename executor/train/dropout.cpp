@@ -1,5 +1,6 @@
 #include "executor/train/dropout.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -24,11 +25,13 @@ void set_dropout(StepValues& values, const DropoutSource& source, std::int64_t s
     values.set(StepInput::dropout_key, Value{{array_of<std::uint32_t>({2}, key)}});
 
     const auto cores = std::int64_t(batch.cores.size());
+    const std::int64_t of_all = std::max(batch.core_count, cores);
     const std::int64_t samples = batch.cores.front().weights.element_count();
     const std::int64_t batch_of_step = batch.position.batch % source.batches_per_step;
     Value first;
     for (std::int64_t core = 0; core < cores; ++core) {
-        const std::array number{std::int32_t((batch_of_step * cores + core) * samples)};
+        const std::array number{
+            std::int32_t((batch_of_step * of_all + batch.first_core + core) * samples)};
         first.arrays.push_back(array_of<std::int32_t>({}, number));
     }
     values.set(StepInput::first_sample, std::move(first));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/base/error.h"
+#include "executor/train/attempt_members.h"
 
 namespace slipway {
 
@@ -47,7 +48,11 @@ MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const 
             engine.run(*program.executable, std::move(values).take());
         const std::span<const Value> given(outputs);
         sums.add(bindings.sum_names, bindings.outputs.of(given, StepOutput::sums));
-        sums.append(bindings.row_names, bindings.outputs.of(given, StepOutput::rows));
+        const std::span<const Value> rows = bindings.outputs.of(given, StepOutput::rows);
+        if (request.members == nullptr || rows.empty())
+            sums.append(bindings.row_names, rows);
+        else
+            sums.append(bindings.row_names, request.members->rows_of_all(rows));
         sample_count += batch->sample_count;
         if (request.goes_on && !request.goes_on(batch->sample_count)) return sums;
     }

@@ -10,6 +10,8 @@
 
 namespace slipway {
 
+class AttemptMembers;
+
 struct EvaluationRequest {
     const Samples& samples;
     const std::vector<std::int64_t>& chosen;    ///< at least one
@@ -18,6 +20,7 @@ struct EvaluationRequest {
     LoaderOptions loader = {};
     /// Asked after each batch, with its samples; false ends the evaluation early. Empty: never.
     std::function<bool(std::int64_t sample_count)> goes_on = {};
+    const AttemptMembers* members = nullptr;    ///< who compute the other cores; null: nobody
 };
 
 /// Runs `program` (of trace_evaluation_step) over the samples, each counted once whatever the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "executor/collectives/member.h"
 #include "executor/data/problem.h"
 #include "executor/train/train_error.h"
 #include "executor/train/train_outcome.h"
@@ -7,7 +8,8 @@
 namespace slipway {
 
 /// Runs a job's work. What the modules below refuse gets the failure code of a job here, not where
-/// files are read: data_error; spec_error for sizes that the spec asks for; out_of_memory.
+/// files are read: data_error; spec_error for sizes that the spec asks for; out_of_memory;
+/// member_lost.
 /// errors  TrainError; any other Error as it came
 template <class Work>
 TrainOutcome with_failure_reasons(const Work& work) {
@@ -17,6 +19,8 @@ TrainOutcome with_failure_reasons(const Work& work) {
         throw TrainError("data_error", problem.what());
     } catch (const TrainError&) {
         throw;
+    } catch (const MemberLost& lost) {
+        throw TrainError("member_lost", lost.what());
     } catch (const Error& error) {
         if (error.code() == ErrorCode::exhausted) throw TrainError("out_of_memory", error.what());
         if (error.code() == ErrorCode::invalid_argument)

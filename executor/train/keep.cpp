@@ -74,6 +74,13 @@ KeepDecision keep(const KeepRule& rule, const KeptCheckpoints& before, const Ent
     return decision;
 }
 
+std::vector<std::string> names_of(const std::vector<KeptCheckpoints::Entry>& entries) {
+    std::vector<std::string> names;
+    for (const KeptCheckpoints::Entry& entry : entries)
+        names.push_back(entry.name);
+    return names;
+}
+
 nlohmann::json to_json(const KeptCheckpoints& kept) {
     return {{"last", entries_to_json(kept.last)}, {"best", entries_to_json(kept.best)}};
 }

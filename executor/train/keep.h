@@ -35,6 +35,9 @@ struct KeepDecision {
 KeepDecision keep(const KeepRule& rule, const KeptCheckpoints& before,
                   const KeptCheckpoints::Entry& saved);
 
+/// Their names, in the same order.
+std::vector<std::string> names_of(const std::vector<KeptCheckpoints::Entry>& entries);
+
 nlohmann::json to_json(const KeptCheckpoints& kept);
 /// errors  data_loss when the JSON has another form
 KeptCheckpoints kept_from_json(const nlohmann::json& json);

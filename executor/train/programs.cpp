@@ -93,8 +93,9 @@ std::string batch_advice(const ProgramSources& sources) {
     JobSpec spec = plan.spec;
     const auto peak = [&](std::int64_t asked) {
         spec.train.batch_size_per_core = asked;
-        const SamplerOptions options = sampler_options(spec, threads_of(plan));
-        const EngineOptions engine = engine_options(plan, options.cores, nullptr);
+        const SamplerOptions options = sampler_options(spec, part_threads(plan));
+        const auto members = std::int64_t(plan.member ? plan.member->hosts.size() : 1);
+        const EngineOptions engine = engine_options(plan, options.cores / members, nullptr);
         const std::int64_t batch_size = options.batch_size_per_core;
         std::vector<Graph> graphs{train_step(sources, batch_size).graph};
         if (accumulates(sources)) graphs.push_back(accumulation_step(sources, batch_size).graph);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
@@ -17,6 +18,14 @@ struct TrainPrograms {
     StepProgram train;                          ///< the last batch of a step
     std::optional<StepProgram> accumulation;    ///< those before; none: a step is one batch
     std::optional<StepProgram> evaluation;      ///< none without validation samples
+
+    /// Those that there are.
+    std::vector<const StepProgram*> all() const {
+        std::vector<const StepProgram*> programs{&train};
+        for (const auto* program : {&accumulation, &evaluation})
+            if (*program) programs.push_back(&**program);
+        return programs;
+    }
 };
 
 /// What programs are traced from. All outlive the call, as does ProgramPlace.

@@ -13,14 +13,18 @@
 #include <utility>
 
 #include "executor/explain/explainer.h"
+#include "executor/train/attempt_members.h"
 #include "executor/train/checkpoint_saver.h"
 #include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
+#include "executor/train/failed_work.h"
 #include "executor/train/failure_reasons.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
 #include "executor/train/pace.h"
 #include "executor/train/programs.h"
+#include "executor/train/quiet_reporter.h"
+#include "executor/train/resumed_spec.h"
 #include "executor/train/run_options.h"
 #include "executor/train/run_report.h"
 #include "executor/train/step_in_progress.h"
@@ -34,9 +38,6 @@ namespace slipway {
 
 namespace {
 
-/// Of the batch that a failure names; more are not looked at one by one.
-constexpr std::size_t failure_samples_max = 256;
-
 /// A resumed run has values of its own: none need be drawn.
 Init initial_values(const AttemptPlan& plan) {
     return plan.resume_from ? Init::zeros() : Init(std::uint64_t(plan.spec.train.seed));
@@ -49,16 +50,17 @@ public:
         : plan_(plan),
           reporter_(reporter),
           started_(system_clock().tick()),
+          members_(plan),
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
-          sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan)),
+          sampler_(data_.split.train, sampler_options(plan.spec, part_threads(plan)),
                    data_.label_count()),
-          settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), threads_of(plan))),
+          settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), part_threads(plan))),
           model_(build_model(plan.spec, data_.training->shape().features.dims, data_.class_count,
                              initial_values(plan), data_.details())),
           task_(make_task(plan.spec, data_.label_names)),
           update_(make_update_plan(plan.spec, model_.parameters)),
-          engine_(engine_options(plan, sampler_.options().cores, cache_.get())),
+          engine_(engine_options_of(plan)),
           explainer_(engine_,
                      explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
                      system_clock()),
@@ -94,6 +96,7 @@ private:
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});
         restore();
+        members_.start(agreed_facts());
         saver_.emplace(plan_.checkpoint_folder, reporter_, bytes_beside_programs());
         reporter_.begin(state_.step);
         reporter_.state(JobState::running);
@@ -108,6 +111,28 @@ private:
         return outcome(stopped);
     }
 
+    EngineOptions engine_options_of(const AttemptPlan& plan) const {
+        EngineOptions options =
+            engine_options(plan, members_.own(sampler_.options().cores).count, cache_.get());
+        options.collectives = members_.collectives();
+        return options;
+    }
+
+    std::vector<AgreedFact> agreed_facts() const {
+        std::vector<AgreedFact> facts{
+            {"the step to begin at", std::uint64_t(state_.step)},
+            {"the number of training samples", data_.split.train.size()},
+            {"the number of validation samples", data_.split.val.size()},
+            {"the spec", digest_of(trained_spec(plan_.spec).dump()), true},
+            weights()};
+        for (const StepProgram* program : programs_.all())
+            facts.push_back({"what a program adds up",
+                             digest_of_sums(engine_.program(*program->executable)), true});
+        return facts;
+    }
+
+    AgreedFact weights() const { return {"the weights", digest_of(state_.values), true}; }
+
     /// After the last checkpoint is saved: what was trained can be looked at, and is no success.
     void require_finite_validation() const {
         const auto loss = value_in(final_values_, "val_loss");
@@ -118,36 +143,13 @@ private:
                                                  *loss, state_.step, lr_));
     }
 
-    /// Where the run is. The samples are drawn again: a sampler is a function of its position.
     Json failure() const {
-        Json where{{"step", state_.step}, {"epoch", nullptr}, {"batch", nullptr}};
-        where["program"] = nullptr;
-        where["operation"] = nullptr;
-        where["replica"] = nullptr;
-        if (plan_.position != nullptr) where["phase"] = phase_of(*plan_.position);
-        if (const auto failed = engine_.failed_step()) {
-            where["program"] = program_at_work_;
-            where["operation"] = failed->name;
-            if (failed->replica >= 0) where["replica"] = failed->replica;
-        }
-        if (!in_work_) return where;
-        where["step"] = step_in_work();
-        where["epoch"] = in_work_->epoch + 1;
-        where["batch"] = in_work_->batch;
-        Sampler again = sampler_;
-        const std::int64_t in_step = in_work_->batch % sampler_.options().batches_per_step;
-        again.seek({in_work_->epoch, in_work_->batch - in_step});
-        std::optional<GlobalBatch> batch;
-        for (std::int64_t i = 0; i <= in_step; ++i)
-            batch = again.next();
-        if (!batch) return where;
-        std::erase(batch->samples, GlobalBatch::padding);
-        where["sample_count"] = batch->samples.size();
-        batch->samples.resize(std::min(batch->samples.size(), failure_samples_max));
-        where["samples"] = batch->samples;
-        where["shapes"] = {{"features", data_.training->shape().features.dims},
-                           {"labels", data_.training->shape().labels.dims}};
-        return where;
+        return describe_failure({.step = in_work_ ? step_in_work() : state_.step,
+                                 .batch = in_work_,
+                                 .program = program_at_work_,
+                                 .failed = engine_.failed_step(),
+                                 .position = plan_.position},
+                                sampler_, data_.training->shape());
     }
 
     std::int64_t step_in_work() const { return state_.step + (ended_step_ ? 0 : 1); }
@@ -217,9 +219,9 @@ private:
     /// What the plan of the programs leaves of the job's memory; negative: there is no limit.
     std::int64_t bytes_beside_programs() const {
         if (plan_.memory_bytes_max == 0) return -1;
-        std::int64_t peak = engine_.memory(*programs_.train.executable).peak_bytes;
-        for (const auto* program : {&programs_.accumulation, &programs_.evaluation})
-            if (*program) peak = std::max(peak, engine_.memory(*(*program)->executable).peak_bytes);
+        std::int64_t peak = 0;
+        for (const StepProgram* program : programs_.all())
+            peak = std::max(peak, engine_.memory(*program->executable).peak_bytes);
         return std::max<std::int64_t>(0, plan_.memory_bytes_max - peak);
     }
 
@@ -240,11 +242,12 @@ private:
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
         epoch_ = EpochMeter(system_clock());
-        LoaderOptions options = loader_options(plan_, data_);
+        LoaderOptions options = own_samples();
         options.mixing = data_.mixing;
         Loader loader(*data_.training, sampler_, options);
+        requests_.stop = members_.agreed({.stop = reporter_.stop_requested()}).stop;
         while (steps_left()) {
-            if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
+            if (const StopReason reason = stop_requested(); reason != StopReason::none) {
                 // Who wants nothing saved kills the job: that is not heard here.
                 if (state_.step > saved_step_ && saves_at(reason)) save({});
                 return reason;
@@ -258,6 +261,23 @@ private:
             after_step(*batch);
         }
         return StopReason::none;
+    }
+
+    LoaderOptions own_samples() const {
+        LoaderOptions options = loader_options(plan_, data_);
+        options.own = members_.own(sampler_.options().cores);
+        return options;
+    }
+
+    /// What is wanted of the run, by whoever is asked for all members.
+    void ask() {
+        requests_ = members_.agreed(
+            {.stop = reporter_.stop_requested(), .save = reporter_.save_requested()});
+    }
+
+    /// Alone a run stops amid a step, too.
+    StopReason stop_requested() {
+        return members_.collectives() != nullptr ? requests_.stop : reporter_.stop_requested();
     }
 
     /// Who goes on later needs what was trained, whatever is asked of the end.
@@ -347,9 +367,9 @@ private:
         }
         if (epoch_ended || ended) summarize(batch, evaluated);
         const std::int64_t epochs_done = batch.position.epoch + 1;
-        const bool asked = reporter_.save_requested();
+        ask();
         const bool save_now =
-            ((ended || stopped_early()) && settings_.save_final) || asked ||
+            ((ended || stopped_early()) && settings_.save_final) || requests_.save ||
             (settings_.save_every_steps > 0 && state_.step % settings_.save_every_steps == 0) ||
             (epoch_ended && settings_.save_every_epochs > 0 &&
              epochs_done % settings_.save_every_epochs == 0);
@@ -396,7 +416,8 @@ private:
                       .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
                       .cores = sampler_.options().cores,
-                      .loader = loader_options(plan_, data_)});
+                      .loader = own_samples(),
+                      .members = &members_});
         report_.accepted(data_);
         epoch_.evaluated_since(begin);
         final_values_ = with_prefix("val_", task_.values(sums));
@@ -457,12 +478,20 @@ private:
                               .pruned = decision.pruned,
                               .writer = plan_.writer};
         if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
+        const std::string phase = fmt::format("the checkpoint of step {}", state_.step);
+        if (members_.collectives() != nullptr) members_.require_same({{weights()}}, phase);
+        members_.begin_saving();
+        if (members_.leads()) write(std::move(saved));
+        members_.barrier(phase);
+        saved_step_ = state_.step;
+        epoch_.saved_since(begin);
+    }
+
+    void write(SavedCheckpoint saved) {
         Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
         checkpoint.files = data_.files;
         checkpoint.writer = plan_.writer;
         saver_->save(std::move(saved), std::move(checkpoint));
-        saved_step_ = state_.step;
-        epoch_.saved_since(begin);
     }
 
     /// What was saved before the failure can be gone on from. That it could not be written either
@@ -479,15 +508,10 @@ private:
     void finish_saving() {
         const Tick begin = system_clock().tick();
         const auto timed = explainer_.time(Phase::checkpoint);
+        members_.begin_saving();
         saver_->finish();
+        members_.barrier("the end");
         epoch_.saved_since(begin);
-    }
-
-    static std::vector<std::string> names_of(const std::vector<KeptCheckpoints::Entry>& entries) {
-        std::vector<std::string> names;
-        for (const KeptCheckpoints::Entry& entry : entries)
-            names.push_back(entry.name);
-        return names;
     }
 
     /// None when it was not measured: not every save follows an evaluation.
@@ -531,6 +555,7 @@ private:
     std::string_view program_at_work_{};    // a literal; empty: none yet
     Reporter& reporter_;
     const Tick started_;
+    AttemptMembers members_;
     const std::unique_ptr<ObjectCache> cache_;
     TrainData data_;
     Sampler sampler_;
@@ -550,6 +575,7 @@ private:
     std::int64_t saved_step_ = -1;              // of the last one, which may still be written
     std::optional<SamplerPosition> in_work_;    // the last batch that was begun
     bool ended_step_ = false;                   // its step is counted
+    RunRequests requests_;                      // since the last step
     MetricValues means_;                        ///< of the last step
     double lr_ = 0;                             ///< likewise
     MetricValues final_values_;
@@ -559,7 +585,13 @@ private:
 }    // namespace
 
 TrainOutcome run_training(const AttemptPlan& plan, Reporter& reporter) {
-    return with_failure_reasons([&] { return TrainingRun(plan, reporter).run(); });
+    return with_failure_reasons([&] {
+        if (!plan.member || plan.member->rank == 0) return TrainingRun(plan, reporter).run();
+        AttemptPlan quiet_plan = plan;
+        quiet_plan.report_folder.clear();
+        QuietReporter quiet(reporter, fmt::format("rank {}", plan.member->rank));
+        return TrainingRun(quiet_plan, quiet).run();
+    });
 }
 
 }    // namespace slipway

@@ -26,6 +26,10 @@ int threads_of(const AttemptPlan& plan) {
     return plan.worker_threads > 0 ? plan.worker_threads : std::min(granted_cpus(), workers_max);
 }
 
+int part_threads(const AttemptPlan& plan) {
+    return plan.member ? 1 : threads_of(plan);
+}
+
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
     if (plan.cache_folder.empty()) return nullptr;
     try {
@@ -55,14 +59,16 @@ LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
 
 ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
                                const TrainData& data, const ObjectCache* cache, Tick started) {
-    const auto cores = int(plan.spec.accelerator.cores);
+    const int members = plan.member ? int(plan.member->hosts.size()) : 1;
+    const int cores = int(plan.spec.accelerator.cores) / members;
+    const int rank = plan.member ? plan.member->rank : 0;
     const bool reports = plan.spec.monitor.metrics_report != MetricsReport::never;
     return {
         .folder = reports ? plan.report_folder : std::filesystem::path(),
         .attempt = plan.attempt,
         .started = started,
-        .parts_per_core = int(sampler.cores) / cores,
-        .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
+        .parts_per_core = int(sampler.cores) / members / cores,
+        .first_core = int(plan.spec.accelerator.core_id.value_or(1)) + rank * cores,
         .bottleneck = {.cores = cores,
                        .cpus = granted_cpus(),
                        .images = decodes_images(data),

@@ -17,6 +17,10 @@ namespace slipway {
 /// Worker threads: those of the plan, else as many as CPUs are granted.
 int threads_of(const AttemptPlan& plan);
 
+/// What part_count depends on: the members of an attempt divide a batch alike, whatever their hosts
+/// have.
+int part_threads(const AttemptPlan& plan);
+
 /// The machine code of earlier jobs; null without a folder. A folder that cannot be used costs the
 /// job time, not its life: it is said as a warning.
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter);
