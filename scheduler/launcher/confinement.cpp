@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/collectives_library.h"
 #include "api/base/compiler_library.h"
 
 namespace slipway {
@@ -67,6 +68,9 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
     // Not every program compiles: what is not there is passed over.
     const std::string compiler = program.parent_path() / compiler_library_file;
     words.insert(words.end(), {"--read", compiler, "--compiler", compiler});
+    const std::string collectives = program.parent_path() / collectives_library_file;
+    if (confinement.connects)
+        words.insert(words.end(), {"--read", collectives, "--collectives", collectives});
     words.insert(words.end(), {"--execute", program.string(), "--", program.string()});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;

@@ -19,6 +19,7 @@ struct Confinement {
     std::vector<gid_t> shared_groups;    ///< of whose files it may read those that groups may
     ResourceLimits limits;
     AllowedPaths paths;
+    bool connects = false;    ///< to other hosts, as a member of a slice
 };
 
 /// The arguments of slipway-confine that run `program` with `arguments` under `confinement`.

@@ -47,6 +47,8 @@ struct LaunchRequest {
     std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
     std::int64_t memory_bytes = 0;                       ///< 0: no limit
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
+    /// It connects to the same program on other hosts, as a member of a slice.
+    bool connects = false;
     /// The program may already run, and may go on after this run: see WarmLauncher.
     std::optional<StayRequest> stay = {};
 };

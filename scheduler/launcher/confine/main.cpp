@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "api/base/collectives_library.h"
 #include "api/base/compiler_library.h"
 #include "api/base/error.h"
 #include "api/base/posix.h"
@@ -39,6 +40,7 @@ struct Request {
     ResourceLimits limits;
     AllowedPaths paths;
     std::filesystem::path compiler;
+    std::filesystem::path collectives;
     std::vector<std::string> command;
 };
 
@@ -54,16 +56,18 @@ void add_options(CLI::App& app, Request& request) {
     app.add_option("--execute", request.paths.executable)->allow_extra_args(false);
     app.add_option("--write", request.paths.writable)->allow_extra_args(false);
     app.add_option("--compiler", request.compiler, "library that the program may load");
+    app.add_option(
+        "--collectives", request.collectives,
+        "library that the program may load to connect to other hosts, which it then may");
     app.add_option("command", request.command, "the program and its arguments")->required();
 }
 
 /// The program finds the library by a descriptor that stays open: also when it may not enter the
 /// folder, and when another version is put there meanwhile.
-void hand_compiler_on(const std::filesystem::path& compiler) {
-    if (compiler.empty()) return;
-    const int opened = open(compiler.c_str(), O_PATH);
-    if (opened >= 0)
-        setenv(compiler_library_variable, fmt::format("/proc/self/fd/{}", opened).c_str(), 1);
+void hand_on(const std::filesystem::path& library, const char* variable) {
+    if (library.empty()) return;
+    const int opened = open(library.c_str(), O_PATH);
+    if (opened >= 0) setenv(variable, fmt::format("/proc/self/fd/{}", opened).c_str(), 1);
 }
 
 int become(Request& request) {
@@ -71,13 +75,15 @@ int become(Request& request) {
     umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
     const UniqueFd program(open(request.command.front().c_str(), O_PATH | O_CLOEXEC));
-    hand_compiler_on(request.compiler);
+    hand_on(request.compiler, compiler_library_variable);
+    hand_on(request.collectives, collectives_library_variable);
+    request.paths.connects = !request.collectives.empty();
     const UniqueFd path_rules = make_path_rules(request.paths);
     drop_privileges(request.user, request.shared_groups);
     // What the kernel does not have is left out: whether to start at all without it is the
     // service's decision (--confinement), which asks confinement_features().
     enforce_path_rules(path_rules);
-    allow_system_calls();
+    allow_system_calls(request.paths.connects);
     std::vector<char*> arguments;
     for (std::string& word : request.command)
         arguments.push_back(word.data());

@@ -87,7 +87,8 @@ int landlock_version() {
 UniqueFd make_path_rules(const AllowedPaths& paths) {
     const int version = landlock_version();
     if (version == 0) return {};
-    const RulesetAttributes attributes = attributes_of(version);
+    RulesetAttributes attributes = attributes_of(version);
+    if (paths.connects) attributes.handled_access_net = 0;
     UniqueFd rules(int(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
     // An older kernel refuses a larger structure only when what it does not know is not 0.
     if (!rules) throw_errno("the rules for files cannot be made");

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/netlink.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -192,6 +193,17 @@ void allow_terminals_and_sockets(Filter& filter) {
     filter.allow_if(SCMP_SYS(socket), {equal(0, AF_UNIX), masked(1, type_bits, SOCK_STREAM)});
 }
 
+/// Of a member of a slice: it connects to the others, and Gloo asks for the interface of its
+/// address by a netlink socket, with which a process without privileges can only read.
+void allow_connections(Filter& filter) {
+    constexpr scmp_datum_t type_bits = 0xf;
+    for (const scmp_datum_t family : {AF_INET, AF_INET6})
+        filter.allow_if(SCMP_SYS(socket), {equal(0, family), masked(1, type_bits, SOCK_STREAM)});
+    filter.allow_if(SCMP_SYS(socket), {equal(0, AF_NETLINK), equal(2, NETLINK_ROUTE)});
+    filter.allow(SCMP_SYS(connect));
+    filter.allow(SCMP_SYS(setsockopt));
+}
+
 }    // namespace
 
 bool has_system_call_filters() {
@@ -199,7 +211,7 @@ bool has_system_call_filters() {
     return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-bool allow_system_calls() {
+bool allow_system_calls(bool connects) {
     if (!has_system_call_filters()) return false;
     Filter filter;
     for (const int call : plain)
@@ -212,6 +224,7 @@ bool allow_system_calls() {
     allow_descriptors(filter);
     allow_threads(filter);
     allow_terminals_and_sockets(filter);
+    if (connects) allow_connections(filter);
     filter.load();
     return true;
 }

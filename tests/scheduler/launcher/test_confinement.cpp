@@ -212,6 +212,20 @@ TEST_F(Confined, nobody_is_reached_by_network_or_socket) {
     EXPECT_EQ(attempt("socket.socketpair()"), "PermissionError");
 }
 
+// Goal: a member of a slice reaches the others by TCP, and nobody in another way.
+TEST_F(Confined, a_member_of_a_slice_connects_by_tcp_alone) {
+    confinement.connects = true;
+    EXPECT_EQ(run("a = socket.socket(); a.bind(('127.0.0.1', 0)); a.listen(); "
+                  "b = socket.create_connection(a.getsockname()); b.sendall(b'done'); "
+                  "print(a.accept()[0].recv(4).decode(), end='')"),
+              "done");
+    for (const char* other :
+         {"socket.AF_INET, socket.SOCK_DGRAM", "socket.AF_INET, socket.SOCK_RAW",
+          "socket.AF_INET6, socket.SOCK_DGRAM", "socket.AF_PACKET, socket.SOCK_RAW",
+          "socket.AF_UNIX, socket.SOCK_DGRAM"})
+        EXPECT_EQ(attempt(fmt::format("socket.socket({})", other)), "PermissionError") << other;
+}
+
 TEST_F(Confined, no_process_is_made_and_none_is_signalled) {
     const pid_t ours = getpid();
     EXPECT_EQ(attempt("os.fork()"), "PermissionError");
