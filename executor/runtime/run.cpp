@@ -21,6 +21,7 @@
 #include "executor/runtime/arena.h"
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/flush_denormals.h"
+#include "executor/runtime/process_sums.h"
 #include "executor/runtime/reduction_tree.h"
 #include "executor/runtime/step_at_work.h"
 #include "executor/runtime/workers.h"
@@ -57,6 +58,7 @@ struct Memory {
     Arena shared;
     std::vector<Arena> roots;                    ///< region sum, partial 0, by block
     std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
+    std::vector<std::byte> packed_sums;          ///< small ones, on their way to other processes
 };
 
 /// The step whose kernel threw first; the runs of all workers write here.
@@ -153,7 +155,7 @@ private:
         wait_at_barrier();
         if (worker_ != 0) return;
         const Tick begin = now();
-        run_.workers.guarded([&] { combine_processes(stage); });
+        run_.workers.guarded([&] { combine_with_others(stage); });
         reduced(begin);
     }
 
@@ -293,12 +295,14 @@ private:
         }
     }
 
-    void combine_processes(const Stage& stage) {
+    void combine_with_others(const Stage& stage) {
+        std::vector<ProcessSum> sums;
         for (const Sum& sum : stage.sums) {
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            run_.collectives->all_reduce(sum.combine, shape.dtype,
-                                         {partial(sum, 0, 0), std::size_t(shape.byte_count())});
+            sums.push_back(
+                {sum.combine, shape.dtype, {partial(sum, 0, 0), std::size_t(shape.byte_count())}});
         }
+        combine_processes(*run_.collectives, sums, run_.memory.packed_sums);
     }
 
     void run_once(const Stage& stage) {

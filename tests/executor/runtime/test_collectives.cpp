@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/error.h"
+#include "executor/runtime/process_sums.h"
 #include "executor/runtime/run.h"
 #include "tests/executor/runtime/linked_processes.h"
 
@@ -97,6 +98,37 @@ TEST(Collectives, processes_of_eight_replicas_give_the_bits_of_one_process) {
             }
         }
     }
+}
+
+/// Doubles what it is given, as if another process had the same, and keeps how much that was.
+class Doubling final : public Collectives {
+public:
+    std::vector<std::size_t> calls;
+    void all_reduce(Combine, DType dtype, std::span<std::byte> values) override {
+        calls.push_back(values.size());
+        std::vector<std::byte> other(values.begin(), values.end());
+        combine(Combine::add, dtype, values.data(), other.data(), 0,
+                std::int64_t(values.size() / size_in_bytes(dtype)));
+    }
+};
+
+// Goal: many small sums cost one call; large ones are sent from where they lie; others of their
+// kind alone go with them.
+TEST(Collectives, small_sums_go_together) {
+    std::vector<std::vector<float>> values(6, std::vector<float>(100, 1));
+    values[3].resize(100'000, 1);
+    std::vector<std::int32_t> counts(10, 1);
+    std::vector<ProcessSum> sums;
+    for (std::vector<float>& each : values)
+        sums.push_back({Combine::add, DType::f32, std::as_writable_bytes(std::span(each))});
+    sums.push_back({Combine::add, DType::i32, std::as_writable_bytes(std::span(counts))});
+    Doubling doubling;
+    std::vector<std::byte> packed;
+    combine_processes(doubling, sums, packed);
+    EXPECT_EQ(doubling.calls, (std::vector<std::size_t>{1200, 400'000, 800, 40}));
+    for (const std::vector<float>& each : values)
+        EXPECT_EQ(each, std::vector<float>(each.size(), 2));
+    EXPECT_EQ(counts, std::vector<std::int32_t>(10, 2));
 }
 
 class Unreachable final : public Collectives {

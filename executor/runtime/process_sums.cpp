@@ -1,0 +1,59 @@
+// A network has hundreds of parameters, most of them small: biases, scales. Each all_reduce takes
+// one or two round trips and as many changes of threads, 0.1 ms on a fast network, which is more
+// than sending 100 KB. What is small is copied side by side, sent as one and copied back; what is
+// large is sent from where it lies. Each element is combined by itself, so its bits are the same.
+#include "executor/runtime/process_sums.h"
+
+#include <algorithm>
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t small_bytes_max = std::size_t{256} << 10;
+constexpr std::size_t packed_bytes_max = std::size_t{4} << 20;
+
+bool are_alike(const ProcessSum& a, const ProcessSum& b) {
+    return a.how == b.how && a.dtype == b.dtype;
+}
+
+/// How many of them, from the first on, go as one.
+std::size_t packed_count(std::span<const ProcessSum> sums) {
+    std::size_t bytes = 0;
+    std::size_t count = 0;
+    while (count < sums.size() && are_alike(sums[count], sums[0]) &&
+           sums[count].values.size() <= small_bytes_max) {
+        bytes += sums[count].values.size();
+        if (bytes > packed_bytes_max) break;
+        ++count;
+    }
+    return count;
+}
+
+}    // namespace
+
+void combine_processes(Collectives& collectives, std::span<const ProcessSum> sums,
+                       std::vector<std::byte>& packed) {
+    while (!sums.empty()) {
+        const std::size_t count = packed_count(sums);
+        if (count < 2) {
+            collectives.all_reduce(sums[0].how, sums[0].dtype, sums[0].values);
+            sums = sums.subspan(1);
+            continue;
+        }
+        const auto together = sums.first(count);
+        packed.clear();
+        for (const ProcessSum& sum : together)
+            packed.insert(packed.end(), sum.values.begin(), sum.values.end());
+        collectives.all_reduce(sums[0].how, sums[0].dtype, packed);
+        auto from = packed.begin();
+        for (const ProcessSum& sum : together) {
+            const auto end = from + std::ptrdiff_t(sum.values.size());
+            std::copy(from, end, sum.values.begin());
+            from = end;
+        }
+        sums = sums.subspan(count);
+    }
+}
+
+}    // namespace slipway

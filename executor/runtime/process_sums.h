@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "executor/runtime/collectives.h"
+
+namespace slipway {
+
+/// What this process has of one sum over all processes.
+struct ProcessSum {
+    Combine how = Combine::add;
+    DType dtype = DType::f32;
+    std::span<std::byte> values;
+};
+
+/// Combines each with those of the other processes, in place: small ones of a kind together, since
+/// a call costs round trips however little it sends. The calls follow from the sums alone.
+/// `packed` is memory for it, kept by the caller.
+/// errors  as Collectives::all_reduce
+void combine_processes(Collectives& collectives, std::span<const ProcessSum> sums,
+                       std::vector<std::byte>& packed);
+
+}    // namespace slipway
