@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gloo/transport/unbound_buffer.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,6 @@
 namespace gloo::transport {
 class Context;
 class Device;
-class UnboundBuffer;
 }    // namespace gloo::transport
 
 namespace slipway {
