@@ -18,7 +18,7 @@ ONLY_IN = [
     (re.compile(r"boost/"), ("server/http", "api/client", "server/main")),
     (re.compile(r"(oneapi/)?dnnl"), ("executor/codegen/onednn", "bench")),
     (re.compile(r"llvm/"), ("executor/codegen/llvm", "tests/executor/codegen/llvm")),
-    (re.compile(r"gloo/"), ("executor/collectives/gloo",)),
+    (re.compile(r"gloo/"), ("executor/collectives/gloo", "bench")),
     (re.compile(r"unicode/|sentencepiece"), ("executor/text",)),
     (re.compile(r"spdlog/"), ("api/base",)),
     (re.compile(r"toml\+\+/"), ("api/client",)),
