@@ -18,7 +18,7 @@ namespace slipway {
 
 namespace {
 
-/// Up to here two round trips take longer than the bytes (measured on loopback and 10 Gbit/s).
+/// Up to here a second round trip takes longer than the bytes: 16 KiB are 13 us at 10 Gbit/s.
 constexpr std::size_t whole_bytes_max = std::size_t{16} << 10;
 /// Slices begin on multiples of so many elements: no cache line is of two ranks.
 constexpr std::size_t aligned_elements = 64;
