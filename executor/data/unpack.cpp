@@ -10,6 +10,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <locale.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -147,6 +148,26 @@ struct FreeArchive {
     void operator()(archive* handle) const { archive_read_free(handle); }
 };
 
+/// Names are UTF-8 for the calling thread: libarchive converts those of pax headers, and of zips
+/// that say they are UTF-8, to the locale's characters, of which a service has ASCII only.
+class Utf8Names {
+public:
+    Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+        if (utf8_ == nullptr) throw Error{ErrorCode::internal, "there is no locale C.UTF-8"};
+        before_ = uselocale(utf8_);
+    }
+    ~Utf8Names() {
+        uselocale(before_);
+        freelocale(utf8_);
+    }
+    Utf8Names(const Utf8Names&) = delete;
+    Utf8Names& operator=(const Utf8Names&) = delete;
+
+private:
+    locale_t utf8_;
+    locale_t before_ = nullptr;
+};
+
 class Unpacker {
 public:
     Unpacker(const fs::path& upload, const fs::path& folder, const UnpackLimits& limits)
@@ -157,6 +178,7 @@ public:
           upload_bytes_(std::int64_t(fs::file_size(upload))) {}
 
     UnpackReport unpack(Kind kind) {
+        const Utf8Names utf8_names;
         archive_.reset(archive_read_new());
         if (kind == Kind::zip) {
             archive_read_support_format_zip_seekable(archive_.get());

@@ -2,10 +2,12 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "tests/executor/data/formats/make_tar.h"
 #include "tests/executor/data/make_files.h"
 #include "tests/support/temp_folder.h"
 
@@ -147,6 +149,16 @@ TEST(Unpack, a_name_that_is_not_utf8_is_refused_escaped) {
             << said;
         EXPECT_FALSE(fs::exists(upload.target));
     }
+}
+
+TEST(Unpack, names_in_pax_headers_are_utf8) {
+    const std::string name = std::string(120, 'n') + "-\xc3\xa9.txt";
+    const std::string record = fmt::format(" path={}\n", name);
+    const std::string header = std::to_string(record.size() + 3) + record;
+    const std::string archive = tar_file({{"pax", header, 'x'}, {"short.txt", "text", '0'}});
+    const Upload upload;
+    upload.unpack(archive);
+    EXPECT_EQ(read_file(upload.target / name), "text");
 }
 
 TEST(Unpack, limits_hold_for_entries_bytes_and_ratio) {
