@@ -18,3 +18,4 @@ await build({
   logLevel: "warning",
 });
 await copyFile(join(here, "src/index.html"), join(target, "index.html"));
+await copyFile(join(here, "src/schema_form/schemas.json"), join(target, "schemas.json"));

@@ -6,9 +6,10 @@ import { readFileSync } from "node:fs";
 
 // A list is List<T> of api/client.ts.
 const used = [
-  "Attempt", "Checkpoint", "Core", "CrossValidation", "CrossValidationFold", "Event", "Evaluation", "Explanation", "Host", "Job", "JobBulk",
-  "JobBulkResult", "JobMetrics", "Me", "MetricOverFolds", "MetricSeries", "Problem", "Project", "QueueStats", "QueuedJob", "Report", "Sweep",
-  "SweepDecision", "SweepParameterImportance", "SweepPromote", "SweepTrial", "Version",
+  "Attempt", "AuditEntry", "Capabilities", "Checkpoint", "Core", "CrossValidation", "CrossValidationFold", "Dataset", "DatasetPreview", "Event", "Evaluation",
+  "Decision", "Explanation", "Group", "Host", "IssuedToken", "Job", "JobBulk", "JobBulkResult", "JobMetrics", "JobPreview", "Me", "Member", "MetricOverFolds",
+  "MetricSeries", "Problem", "Project", "QueueStats", "QueuedJob", "Report", "Split", "Sweep", "SweepDecision", "SweepParameterImportance", "SweepPromote",
+  "SweepTrial", "Token", "Upload", "Version",
 ];
 
 const schemas = JSON.parse(readFileSync(process.argv[2], "utf8")).components.schemas;

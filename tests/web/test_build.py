@@ -32,8 +32,9 @@ class Build(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             file.write(document)
             file.flush()
-            written = subprocess.run(["node", "generate_types.mjs", file.name], cwd=WEB, check=True, capture_output=True, text=True).stdout
-        self.assertEqual(written, (WEB / "src/api/schema.ts").read_text(), "run `npm run types` in web/")
+            for script, written in (("generate_types.mjs", "src/api/schema.ts"), ("generate_schemas.mjs", "src/schema_form/schemas.json")):
+                text = subprocess.run(["node", script, file.name], cwd=WEB, check=True, capture_output=True, text=True).stdout
+                self.assertEqual(text, (WEB / written).read_text(), "run `npm run types` in web/")
 
 
 if __name__ == "__main__":

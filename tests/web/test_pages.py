@@ -67,6 +67,7 @@ def board_with_everything(case):
     for key, path, more in (("measured", "/v1/evaluations", {}), ("predicted", "/v1/predictions", {"data": {"dataset": "points"}})):
         board.data[key] = board.service.post(path, {"name": key, "from": {"checkpoint": saved}, **more})["id"]
         board.service.wait_end(board.data[key])
+    board.data["dataset"] = board.service.get("/v1/datasets/points")["id"]
     board.submit("held", points_job(name="held", **HELD))
     return board
 

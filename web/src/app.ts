@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { connection } from "./api/shared_stream";
 import { post, signed_in } from "./api/client";
+import { me, read_me } from "./api/me";
 import { html } from "./html";
 import { listen_for_keys } from "./keys";
 import { pages, sections } from "./pages";
@@ -37,6 +38,10 @@ function Header() {
 
 function App() {
   useEffect(listen_for_keys, []);
+  useEffect(() => {
+    if (signed_in.value) void read_me();
+    else me.value = undefined;
+  }, [signed_in.value]);
   if (!signed_in.value) return html`<${SignIn} />`;
   return html`<${Header} /><${Page} />`;
 }

@@ -3,6 +3,9 @@ import type { FunctionComponent } from "preact";
 import { Compare } from "./pages/compare";
 import { CrossValidation } from "./pages/cross_validation";
 import { CrossValidations } from "./pages/cross_validations";
+import { Dataset } from "./pages/dataset";
+import { DatasetNew } from "./pages/dataset_new";
+import { Datasets } from "./pages/datasets";
 import { Job } from "./pages/job";
 import { Jobs } from "./pages/jobs";
 import { Keys } from "./pages/keys";
@@ -23,6 +26,9 @@ export const pages: Page[] = [
   { pattern: /^\/jobs$/, Show: Jobs },
   { pattern: /^\/jobs\/(job_[0-9a-z]+)$/, Show: Job },
   { pattern: /^\/compare$/, Show: Compare },
+  { pattern: /^\/datasets$/, Show: Datasets },
+  { pattern: /^\/datasets\/new$/, Show: DatasetNew },
+  { pattern: /^\/datasets\/(ds_[0-9a-z]+)$/, Show: Dataset },
   { pattern: /^\/sweeps$/, Show: Sweeps },
   { pattern: /^\/sweeps\/(swp_[0-9a-z]+)$/, Show: Sweep },
   { pattern: /^\/cross-validations$/, Show: CrossValidations },
@@ -38,6 +44,7 @@ export const pages: Page[] = [
 export const sections = [
   { path: "/", name: "Overview", key: "o" },
   { path: "/jobs", name: "Jobs", key: "j" },
+  { path: "/datasets", name: "Datasets", key: "d" },
   { path: "/sweeps", name: "Sweeps", key: "s" },
   { path: "/cross-validations", name: "Cross-validations", key: "c" },
   { path: "/evaluations", name: "Evaluations", key: "e" },

@@ -19,19 +19,16 @@ export class ApiError extends Error {
 /** False once a request was answered 401: the app then shows the sign-in page. */
 export const signed_in = signal(true);
 
-async function answer_of(method: string, path: string, headers: Record<string, string>, body?: string) {
+async function answer_of(path: string, request: RequestInit): Promise<Response> {
   try {
-    return await fetch(address(path), { method, headers, body });
-  } catch {
+    return await fetch(address(path), request);
+  } catch (problem) {
+    if (request.signal?.aborted) throw problem;
     throw new ApiError({ title: "The service does not answer. It may be starting again, or the network may be down.", status: 0 });
   }
 }
 
-export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (method === "POST") headers["Idempotency-Key"] = unique_id();
-  const response = await answer_of(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
+async function json_of<T>(path: string, response: Response): Promise<T> {
   if (response.status === 401 && path !== "/v1/login") signed_in.value = false;
   const text = await response.text();
   let json: any = {};
@@ -45,8 +42,24 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return json as T;
 }
 
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (method === "POST") headers["Idempotency-Key"] = unique_id();
+  return json_of<T>(path, await answer_of(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }));
+}
+
+/** Sends the bytes of an upload that begin at `offset`; returns where the next ones begin. */
+export async function send_part(path: string, offset: number, part: Blob, signal: AbortSignal): Promise<number> {
+  const headers = { "Content-Type": "application/octet-stream", "Upload-Offset": String(offset) };
+  const response = await answer_of(path, { method: "PATCH", headers, body: part, signal });
+  await json_of(path, response);
+  return Number(response.headers.get("Upload-Offset") ?? offset + part.size);
+}
+
 export const get = <T>(path: string) => call<T>("GET", path);
 export const post = <T>(path: string, body: unknown = {}) => call<T>("POST", path, body);
+export const remove = (path: string) => call<unknown>("DELETE", path);
 
 /** "?a=1&b=2", without what is empty; "": nothing is left. */
 export function query(values: Record<string, string | number | null | undefined>): string {

@@ -13,8 +13,37 @@ export interface Attempt {
   resumed_from: string | null;
   started_at: string | null;
 }
+/** An action in the audit log. */
+export interface AuditEntry {
+  action: string;
+  at: string;
+  detail: Record<string, any>;
+  id: number;
+  object: string | null;
+  request_id: string | null;
+  token_id: string | null;
+}
 /** Best checkpoint so far. */
 export interface Best { checkpoint: string | null; metric: string; step: number; value: number | null; }
+/** Capabilities of this version. */
+export interface Capabilities {
+  "$defs": Record<string, any>;
+  accelerators: Record<string, any>;
+  architectures: (Record<string, any>)[];
+  augmentations: (Record<string, any>)[];
+  confinement: (Record<string, any>)[];
+  formats: (Record<string, any>)[];
+  layers: (Record<string, any>)[];
+  limits: Record<string, any>;
+  losses: string[];
+  lr_scalings: string[];
+  metrics: string[];
+  optimizers: (Record<string, any>)[];
+  precisions: string[];
+  queue_classes: string[];
+  schedules: (Record<string, any>)[];
+  tasks: string[];
+}
 /** A checkpoint of a job. */
 export interface Checkpoint {
   attempt: number;
@@ -94,6 +123,59 @@ export interface CrossValidationFold {
 export interface CrossValidationReason { code: string; message: string; }
 /** A cross-validation: one training job for each fold of a split. */
 export type CrossValidationSpec = Record<string, any>;
+/** A dataset. */
+export interface Dataset {
+  bytes: number;
+  checked_at: string | null;
+  content_hash: string | null;
+  created_at: string;
+  created_by: string | null;
+  format: "idx" | "csv" | "image_folder" | "image_csv" | "cifar10" | "tfrecord" | "webdataset" | "npz" | "text";
+  id: string;
+  name: string;
+  options: DatasetOptions;
+  problems: (Record<string, any>)[] | null;
+  project: string;
+  report: Record<string, any> | null;
+  source: DatasetSource;
+  state: "checking" | "ready" | "failed";
+}
+/** Options for reading the files. They depend on the format. */
+export interface DatasetOptions {
+  channels?: 1 | 3;
+  class_names?: string[];
+  feature_columns?: string[];
+  file_column?: string;
+  group_column?: string;
+  image_column?: string;
+  image_size?: number;
+  label_column?: string;
+  label_columns?: string[];
+  labels_file?: string;
+  mean?: number | number[];
+  raw_pixels?: "interleaved" | "planar";
+  raw_shape?: number[];
+  shape_columns?: string[];
+  std?: number | number[];
+  truncated_images?: "fail" | "skip" | "accept";
+}
+/** A few samples of a dataset. */
+export interface DatasetPreview { columns: string[]; items: PreviewSample[]; samples: number; }
+/** Source of the files: a path or an upload. */
+export type DatasetSource = { path: string; } | { filename?: string; upload: string; };
+/** What the scheduler decided on a job. */
+export interface Decision {
+  at: string;
+  code: string;
+  cores: number[] | null;
+  host: string | null;
+  id: number;
+  job_id: string;
+  kind: "start" | "wait" | "preempt";
+  message: string;
+  project: string;
+  related_job: string | null;
+}
 /** Values derived from the spec. */
 export interface Effective { global_batch: number; lr: number | null; precision: string; world_size: number; }
 /** Metrics of a numeric label. */
@@ -153,6 +235,8 @@ export interface GraphSummary {
   outputs: number;
   program: string;
 }
+/** Jobs of a project that share a limit. */
+export interface Group { limit: number | null; name: string; project: string; ready: number; running: number; }
 /** A host. */
 export interface Host {
   cores: number;
@@ -166,6 +250,21 @@ export interface Host {
 }
 /** Why a host accepts no new jobs. */
 export interface HostDrained { at: string; by: string | null; reason: string | null; }
+/** A new token. */
+export interface IssuedToken {
+  created_at: string;
+  created_by: string | null;
+  expires_at: string | null;
+  id: string;
+  last_used_at: string | null;
+  member: string | null;
+  name: string;
+  prefix: string;
+  projects: string[];
+  revoked_at: string | null;
+  role: "viewer" | "editor" | "admin";
+  token: string;
+}
 /** A job. */
 export interface Job {
   attempts: number;
@@ -238,6 +337,8 @@ export interface JobMetrics {
 export interface JobOrigin { action: string; continues_from: string | null; job_id: string; }
 /** Sweep or cross-validation that a job is a part of. */
 export interface JobParent { id: string; key: string; }
+/** Result of a dry run. */
+export interface JobPreview { dataset_id: string; effective: Effective; queue: QueuePlace; schedule?: SchedulePreview | null; spec: JobSpec; }
 /** A training job. */
 export type JobSpec = Record<string, any>;
 /** Identity of the caller. */
@@ -249,6 +350,15 @@ export interface Me {
   role: "viewer" | "editor" | "admin" | null;
   roles: ProjectRole[];
   token_id: string;
+}
+/** A member of a project. */
+export interface Member {
+  changed_at: string;
+  changed_by: string | null;
+  created_at: string;
+  member: string;
+  project: string;
+  role: "viewer" | "editor" | "admin";
 }
 /** Memory of a program in bytes, known before it runs. */
 export interface MemoryPlan {
@@ -294,6 +404,21 @@ export interface MetricSeries { name: string; points: MetricPoint[]; thinned?: b
 export interface OofPredictions { bytes: number; rows: number; sha256: string; }
 /** A prediction: runs a trained model over a dataset. */
 export type PredictionSpec = Record<string, any>;
+/** A sample of a dataset; for text, a file. */
+export interface PreviewSample {
+  class: string | null;
+  file: string;
+  group: string | null;
+  image: string | null;
+  labels: Record<string, any> | null;
+  part: string | null;
+  problem: string | null;
+  row: number | null;
+  sample: number;
+  shape: number[] | null;
+  text: string | null;
+  values: number[] | null;
+}
 /** Why a request was rejected (RFC 9457). */
 export interface Problem { code: string; detail: string; errors?: ProblemItem[]; request_id: string; status: number; title: string; type: string; }
 /** A problem with one field. */
@@ -430,6 +555,27 @@ export interface ReportMetric {
 }
 /** Activity of a thread during training steps. */
 export interface ReportWorker { cpu: number | null; reducing_s: number; running_s: number; waiting_s: number; worker: number; }
+/** Learning rate of a step. */
+export interface SchedulePoint { lr: number; step: number; }
+/** Learning rate over the whole run. */
+export interface SchedulePreview { points: SchedulePoint[]; steps_per_epoch: number | null; steps_total: number; }
+/** A stored split of a dataset, which never changes. */
+export interface Split {
+  bytes: number;
+  created_at: string;
+  created_by: string | null;
+  dataset_id: string;
+  folds: number | null;
+  hash: string | null;
+  id: string;
+  made_at: string | null;
+  problems: (Record<string, any>)[] | null;
+  report: Record<string, any> | null;
+  request: SplitCreate;
+  state: "making" | "ready" | "failed";
+}
+/** A stored split of a dataset, with one fold or several. */
+export type SplitCreate = { group_by?: string; method: "fraction"; seed?: number; stratify_by?: string; val_fraction?: number; } | { folds?: number; method: "kfold"; seed?: number; } | { folds?: number; method: "stratified_kfold"; seed?: number; stratify_by?: string; } | { folds?: number; group_by?: string; method: "group_kfold"; seed?: number; stratify_by?: string; } | { folds?: number; group_by?: string; method: "stratified_group_kfold"; seed?: number; stratify_by?: string; } | { group_by?: string; method: "leave_one_group_out"; } | { folds?: number; group_by?: string; method: "repeated_kfold"; repeats?: number; seed?: number; stratify_by?: string; } | { folds?: number; method: "time_series"; };
 /** A hyperparameter search. */
 export interface Sweep {
   best: SweepBestSummary | null;
@@ -482,6 +628,31 @@ export interface SweepTrial {
 }
 /** How many trials are in each state. */
 export interface SweepTrialCounts { completed: number; failed: number; paused: number; running: number; stopped: number; total: number; }
+/** A token, without its secret. */
+export interface Token {
+  created_at: string;
+  created_by: string | null;
+  expires_at: string | null;
+  id: string;
+  last_used_at: string | null;
+  member: string | null;
+  name: string;
+  prefix: string;
+  projects: string[];
+  revoked_at: string | null;
+  role: "viewer" | "editor" | "admin";
+}
+/** An upload in progress or completed. */
+export interface Upload {
+  complete: boolean;
+  created_at: string;
+  expires_at: string;
+  filename: string;
+  id: string;
+  received: number;
+  sha256: string | null;
+  size: number;
+}
 /** Bottleneck of a job, and how to remove it. */
 export interface Verdict {
   field: string;
