@@ -30,7 +30,7 @@ function Header() {
   const { path } = route.value;
   const here = (section: string) => (path === section || (section !== "/" && path.startsWith(`${section}/`)) ? "page" : undefined);
   return html`<header><a class="brand" href=${href("/")}>Slipway</a>
-    <nav aria-label="sections">${sections.map(({ path: section, name }) => html`<a key=${section} href=${href(section)} aria-current=${here(section)}>${name}</a>`)}</nav>
+    <nav aria-label="sections">${sections.filter(({ offered }) => !offered || offered()).map(({ path: section, name }) => html`<a key=${section} href=${href(section)} aria-current=${here(section)}>${name}</a>`)}</nav>
     ${["reconnecting", "ended"].includes(connection.value) && html`<span class="hint" role="status">not live: the page asks every few seconds</span>`}
     <a class="plain-link" href=${href("/keys")} aria-label="Keys and help">?</a>
     <button class="plain" onClick=${sign_out}>Sign out</button></header>`;

@@ -13,6 +13,7 @@ import { Machine } from "./pages/machine";
 import { Evaluations, Predictions } from "./pages/measured_lists";
 import { Overview } from "./pages/overview";
 import { Queue } from "./pages/queue";
+import { Submit } from "./pages/submit";
 import { Sweep } from "./pages/sweep";
 import { Sweeps } from "./pages/sweeps";
 
@@ -25,6 +26,7 @@ export const pages: Page[] = [
   { pattern: /^\/$/, Show: Overview },
   { pattern: /^\/jobs$/, Show: Jobs },
   { pattern: /^\/jobs\/(job_[0-9a-z]+)$/, Show: Job },
+  { pattern: /^\/submit$/, Show: Submit },
   { pattern: /^\/compare$/, Show: Compare },
   { pattern: /^\/datasets$/, Show: Datasets },
   { pattern: /^\/datasets\/new$/, Show: DatasetNew },
@@ -40,8 +42,14 @@ export const pages: Page[] = [
   { pattern: /^\/keys$/, Show: Keys },
 ];
 
-/** `key`: what one presses after "g" to go there. */
-export const sections = [
+interface Section {
+  path: string;
+  name: string;
+  key: string; // what one presses after "g" to go there
+  offered?: () => boolean; // to whom; without it: to everybody
+}
+
+export const sections: Section[] = [
   { path: "/", name: "Overview", key: "o" },
   { path: "/jobs", name: "Jobs", key: "j" },
   { path: "/datasets", name: "Datasets", key: "d" },

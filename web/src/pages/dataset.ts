@@ -97,6 +97,7 @@ export function Dataset({ id }: { id: string }) {
   return html`<main>
     <nav aria-label="breadcrumb"><a href=${href("/datasets")}>Datasets</a></nav>
     <div class="title"><h1>${dataset.name}</h1> <${State} state=${dataset.state} />
+      ${may("editor", dataset.project) && dataset.state !== "failed" && html`<a href=${href("/submit", { dataset: dataset.name, project: dataset.project })}>Train on it</a>`}
       ${may("editor", dataset.project) && html`<button class="danger" onClick=${remove_it}>Delete</button>`}</div>
     <${ErrorNote} error=${refused ?? error} />
     ${dataset.state === "checking" && html`<p class="hint" role="status">The service reads every file. Jobs that use the dataset wait until it has.</p>`}

@@ -13,6 +13,7 @@ import { ChoiceFilter, TextFilter } from "../parts/filters";
 import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
 import { Table, type Column } from "../parts/table";
+import { TurnPages } from "../parts/turn_pages";
 
 const page_size = 200;
 const states = ["checking", "ready", "failed"];
@@ -61,9 +62,7 @@ export function Datasets() {
         <pre tabindex="0" aria-label="command">slipway dataset create NAME --format csv --upload FILE</pre>`)}
     ${shown && shown.length > 0 && html`<${Table} label="datasets" columns=${columns} rows=${shown} key_of=${(one: Dataset) => one.id} />`}
     ${list?.next_cursor && wanted && html`<p class="hint">The name is looked for among the ${page_size} datasets of this page.</p>`}
-    ${(asked.get("cursor") || list?.next_cursor) && html`<nav class="row" aria-label="pages">
-      ${asked.get("cursor") && html`<button onClick=${() => set_query({ cursor: null }, true)}>First page</button>`}
-      ${list?.next_cursor && html`<button onClick=${() => set_query({ cursor: list.next_cursor }, true)}>Next page</button>`}</nav>`}
+    <${TurnPages} next_cursor=${list?.next_cursor} />
     <${Curls} requests=${[{ label: "This list", method: "GET", path }]} />
   </main>`;
 }

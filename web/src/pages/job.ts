@@ -1,6 +1,7 @@
 // One job: state, progress, live curves, log, checkpoints, and what can be done to it.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../api/client";
+import { may } from "../api/me";
 import type { Explanation, Job as JobObject } from "../api/schema";
 import { duration, failure_place, final_states, number, queue_place, time } from "../format";
 import { html } from "../html";
@@ -81,6 +82,7 @@ export function Job({ id }: { id: string }) {
     <div class="title"><h1>${job.name}</h1> <${State} state=${job.state} />
       <${JobActions} job=${job} done=${acted} failed=${set_error} />
       ${job.kind === "train" && html`<a href=${href("/compare", { jobs: id })}>Compare</a>`}
+      ${job.kind === "train" && may("editor", job.project) && html`<a href=${href("/submit", { from: id })}>Clone with changes</a>`}
       ${!ended && html`<span class="hint" role="status">${feed.connection.value}</span>`}
     </div>
     ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${job.reason.message}</p>`}

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Job } from "../api/schema";
 import { address } from "../api/base";
+import { may } from "../api/me";
 import { number, time } from "../format";
 import { html } from "../html";
 import { href, route, set_query } from "../route";
@@ -49,7 +50,7 @@ function chooser(chosen: ReadonlySet<string>, toggle: (id: string) => void): Col
 function NoJobs({ asked }: { asked: JobQuery }) {
   if (by_metric(asked)) return html`<p>No job has a value of <code>${asked.metric || "val_loss"}</code>${is_filtered(asked) ? " among those that the filters leave" : ""}.</p>`;
   if (is_filtered(asked)) return html`<p>No job is like that. Clear a filter to see more.</p>`;
-  return html`<p>No job yet. Submit the first one with the command line:</p>
+  return html`<p>No job yet. <a href=${href("/submit")}>Submit the first one</a>, or with the command line:</p>
     <pre tabindex="0" aria-label="command">slipway submit job.json --follow</pre>
     <p>or over HTTP:</p>
     <pre tabindex="0" aria-label="curl">${`curl -sS -H "Authorization: Bearer $SLIPWAY_TOKEN" -H 'Content-Type: application/json' \\
@@ -81,7 +82,7 @@ export function Jobs() {
     set_query({ order_by: order_by === default_order ? null : order_by, metric: /best|last/.test(order_by) ? asked.metric || "val_loss" : null, cursor: null });
   const choose_all = () => set_chosen(new Set(jobs?.every((job) => chosen.has(job.id)) ? [] : jobs?.map((job) => job.id)));
   return html`<main class="full">
-    <h1>Jobs</h1>
+    <div class="title"><h1>Jobs</h1>${may("editor") && html`<a href=${href("/submit")}>New job</a>`}</div>
     <${JobFilters} asked=${asked} />
     <${ErrorNote} error=${error} />
     <${JobBulkBar} ids=${[...chosen]} clear=${() => set_chosen(new Set())} done=${again} />

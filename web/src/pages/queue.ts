@@ -4,13 +4,14 @@ import { get, query, type List } from "../api/client";
 import type { Explanation, Job, QueuedJob, QueueStats } from "../api/schema";
 import { duration, number, time } from "../format";
 import { html } from "../html";
-import { href, route, set_query } from "../route";
+import { href, route } from "../route";
 import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { now_and_then } from "../parts/now_and_then";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
+import { TurnPages } from "../parts/turn_pages";
 
 const page_size = 25; // each has a reason of its own, which is asked for
 const pause_ms = 5000;
@@ -87,9 +88,7 @@ export function Queue() {
     ${value && html`<${Stats} stats=${value.stats} />`}
     ${value?.waiting.length === 0 && html`<p>No job waits. A job that is submitted now starts at once if there are free cores for it.</p>`}
     ${value && value.waiting.length > 0 && html`<${Table} label="queue" columns=${columns} rows=${value.waiting} key_of=${(one: Waiting) => one.place.job_id} />`}
-    ${(cursor || value?.next_cursor) && html`<nav class="row" aria-label="pages">
-      ${cursor && html`<button onClick=${() => set_query({ cursor: null }, true)}>First page</button>`}
-      ${value?.next_cursor && html`<button onClick=${() => set_query({ cursor: value.next_cursor }, true)}>Next page</button>`}</nav>`}
+    <${TurnPages} next_cursor=${value?.next_cursor} />
     <${Curls} requests=${[{ label: "The queue", method: "GET", path: list_path(cursor) }, { label: "Its figures", method: "GET", path: "/v1/queue/stats" },
       ...(value?.waiting[0] ? [{ label: "Why the first one waits", method: "GET", path: `/v1/jobs/${value.waiting[0].place.job_id}/explain` }] : [])]} />
   </main>`;

@@ -29,7 +29,9 @@ function read(text: string, numeric: boolean): unknown {
 }
 
 export function Text(props: NodeProps) {
-  const { schema, value, set } = props;
+  const { schema, value, set, form, pointer } = props;
+  const known = form.suggestions?.[pointer];
+  const list = known && `${form.id}${pointer}-known`;
   const numeric = schema.type === "number" || schema.type === "integer";
   const [text, set_text] = useState(shown(value));
   // What is typed stays as long as it means the value: "1e-3" is not turned into "0.001" under somebody's fingers.
@@ -41,7 +43,8 @@ export function Text(props: NodeProps) {
     set(read(value_of(event), numeric));
   };
   return html`<${Field} ...${props} control=${(attributes: object) => html`<input ...${attributes} type="text" inputmode=${numeric ? "decimal" : "text"} autocomplete="off" spellcheck=${false}
-    value=${text} placeholder=${schema.default === undefined ? "" : default_words(schema)} onInput=${typed} />`} />`;
+    list=${list} value=${text} placeholder=${schema.default === undefined ? "" : default_words(schema)} onInput=${typed} />`} />
+    ${known && html`<datalist id=${list}>${known.map((word) => html`<option key=${word} value=${word} />`)}</datalist>`}`;
 }
 
 /** What the form has no field for is written as JSON. */

@@ -13,6 +13,7 @@ export interface FormContext {
   definitions: Definitions;
   problems: ReadonlyMap<string, string[]>; // by pointer
   before?: unknown; // what the form began with, if changes are to be marked
+  suggestions?: Record<string, string[]>; // by pointer: words that the service knows for a text
 }
 
 export interface NodeProps {
@@ -52,7 +53,7 @@ export function Members({ form, schema, value, set, pointer, required, hidden, f
     set(Object.keys(next).length === 0 && !required ? undefined : next);
   };
   const node = (name: string) => html`<${Node} key=${name} form=${form} schema=${schema.properties![name]} value=${fields[name]} set=${set_member(name)}
-    pointer=${below(pointer, name)} name=${name} required=${Boolean(schema.required?.includes(name))} />`;
+    pointer=${below(pointer, name)} name=${name} required=${Boolean(schema.required?.includes(name)) && (required || value !== undefined)} />`;
   const needed = [...first.filter((name) => names.includes(name)), ...names.filter((name) => is_needed(name) && !first.includes(name))];
   return html`${needed.map(node)}
     ${more.length > 0 && (open || has_problem ? more.map(node)
@@ -61,6 +62,12 @@ export function Members({ form, schema, value, set, pointer, required, hidden, f
 
 function Group(props: NodeProps) {
   return html`<fieldset><legend>${props.name}</legend><${GroupProblems} ...${props} /><${Members} ...${props} /></fieldset>`;
+}
+
+/** Problems of fields that the chosen branch does not have, or that are there once one is chosen. */
+function problems_without_field(form: FormContext, pointer: string, branch: Schema | undefined): string[] {
+  const has_field = (one: string) => Boolean(branch?.properties?.[one.slice(pointer.length + 1).split("/")[0]]);
+  return [...form.problems].filter(([one]) => one.startsWith(`${pointer}/`) && !has_field(one)).flatMap(([, messages]) => messages);
 }
 
 /** One of several branches. */
@@ -72,14 +79,14 @@ function Alternatives(props: NodeProps) {
   const hidden = discriminator_of(branches);
   const id = field_id(form.id, hidden && branch ? below(pointer, hidden) : pointer);
   const choose = (event: Event) => set(value_of(event) === "" ? undefined : begin_branch(branches, branches[Number(value_of(event))], value));
-  const messages = hidden ? form.problems.get(below(pointer, hidden)) : undefined;
+  const messages = [...(hidden && branch ? form.problems.get(below(pointer, hidden)) ?? [] : []), ...problems_without_field(form, pointer, branch)];
   return html`<fieldset><legend>${name}</legend><${GroupProblems} ...${props} />
     <div class="field"><label for=${id}>${hidden ?? "form"}</label>
       <select id=${id} onChange=${choose}>
         <option value="" selected=${at < 0}>${required ? "choose…" : "not set"}</option>
         ${branches.map((one, index) => html`<option key=${index} value=${index} selected=${index === at}>${branch_name(branches, one)}</option>`)}</select>
       ${hidden && branch && html`<${Changed} form=${form} pointer=${below(pointer, hidden)} value=${(value as Record<string, unknown>)[hidden]} />`}
-      ${messages && html`<${Problems} messages=${messages} id=${`${id}-problems`} />`}
+      ${messages.length > 0 && html`<${Problems} messages=${messages} id=${`${id}-problems`} />`}
       ${schema.description && html`<span class="hint help">${schema.description}</span>`}</div>
     ${branch?.properties ? html`<${Members} key=${at} ...${props} schema=${branch} hidden=${hidden} required=${true} />`
       : branch && html`<${Node} ...${props} schema=${{ ...branch, description: undefined }} required=${true} />`}
