@@ -5,7 +5,7 @@ const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted,
   overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`,
   measured: `#/jobs/${measured}`, predicted: `#/jobs/${predicted}`, compare: `#/compare?jobs=${done},${ruined}`, compare_nothing: "#/compare",
   sweeps: "#/sweeps", sweep: `#/sweeps/${sweep}`, folds_sweep: `#/sweeps/${folds_sweep}`, crosses: "#/cross-validations", crossed: `#/cross-validations/${crossed}`,
-  submit: "#/submit", clone: `#/submit?from=${done}`,
+  submit: "#/submit", clone: `#/submit?from=${done}`, projects: "#/projects", project: "#/projects/default", tokens: "#/tokens", audit: "#/audit",
   datasets: "#/datasets", dataset: `#/datasets/${dataset}`, dataset_new: "#/datasets/new",
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
 });

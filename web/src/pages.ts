@@ -1,5 +1,7 @@
 // Every page: its address, and what shows it. Sections are what the head of each page leads to.
 import type { FunctionComponent } from "preact";
+import { may, is_admin_of_all } from "./api/me";
+import { Audit } from "./pages/audit";
 import { Compare } from "./pages/compare";
 import { CrossValidation } from "./pages/cross_validation";
 import { CrossValidations } from "./pages/cross_validations";
@@ -12,10 +14,13 @@ import { Keys } from "./pages/keys";
 import { Machine } from "./pages/machine";
 import { Evaluations, Predictions } from "./pages/measured_lists";
 import { Overview } from "./pages/overview";
+import { Project } from "./pages/project";
+import { Projects } from "./pages/projects";
 import { Queue } from "./pages/queue";
 import { Submit } from "./pages/submit";
 import { Sweep } from "./pages/sweep";
 import { Sweeps } from "./pages/sweeps";
+import { Tokens } from "./pages/tokens";
 
 interface Page {
   pattern: RegExp;
@@ -39,6 +44,10 @@ export const pages: Page[] = [
   { pattern: /^\/predictions$/, Show: Predictions },
   { pattern: /^\/queue$/, Show: Queue },
   { pattern: /^\/machine$/, Show: Machine },
+  { pattern: /^\/projects$/, Show: Projects },
+  { pattern: /^\/projects\/([^/]+)$/, Show: Project },
+  { pattern: /^\/tokens$/, Show: Tokens },
+  { pattern: /^\/audit$/, Show: Audit },
   { pattern: /^\/keys$/, Show: Keys },
 ];
 
@@ -59,4 +68,7 @@ export const sections: Section[] = [
   { path: "/predictions", name: "Predictions", key: "p" },
   { path: "/queue", name: "Queue", key: "q" },
   { path: "/machine", name: "Machine", key: "m" },
+  { path: "/projects", name: "Projects", key: "r" },
+  { path: "/tokens", name: "Tokens", key: "t", offered: () => may("admin") },
+  { path: "/audit", name: "Audit", key: "a", offered: is_admin_of_all },
 ];
