@@ -1,8 +1,8 @@
 // Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier.
 import { run, until } from "./browser.mjs";
 
-const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live, dataset }) => ({
-  overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`,
+const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live, dataset, fork }) => ({
+  overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`, fork: `#/jobs/${fork}`,
   measured: `#/jobs/${measured}`, predicted: `#/jobs/${predicted}`, compare: `#/compare?jobs=${done},${ruined}`, compare_nothing: "#/compare",
   sweeps: "#/sweeps", sweep: `#/sweeps/${sweep}`, folds_sweep: `#/sweeps/${folds_sweep}`, crosses: "#/cross-validations", crossed: `#/cross-validations/${crossed}`,
   submit: "#/submit", clone: `#/submit?from=${done}`, projects: "#/projects", project: "#/projects/default", tokens: "#/tokens", audit: "#/audit",

@@ -45,13 +45,35 @@ async function sweep({ page, found, data, open }) {
   await until(page, () => page.url().includes("/jobs/job_"), "the promoted job");
 }
 
-async function machine({ page, found, open }) {
+async function machine({ page, found, open, check, shot }) {
   await open("#/machine");
   await page.getByRole("button", { name: /^Drain core 8/ }).click();
   await page.getByRole("button", { name: /^Undrain core 8/ }).waitFor();
   found.drained = await page.getByRole("row", { name: /^core 8|^8/ }).innerText();
   await page.getByRole("button", { name: /^Undrain core 8/ }).click();
   await page.getByRole("button", { name: /^Drain core 8/ }).waitFor();
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  await page.locator(".timeline .span").first().waitFor();
+  found.spans = await page.locator(".timeline .span").count();
+  await check("timeline");
+  await shot("timeline");
+}
+
+async function lineage({ page, found, data, open, shot }) {
+  await open(`#/jobs/${data.fork}`);
+  await page.getByRole("list", { name: "lineage" }).getByRole("link", { name: "done" }).waitFor();
+  found.lineage = await page.getByRole("list", { name: "lineage" }).innerText();
+  found.attempts = await page.getByRole("region", { name: "attempts" }).innerText();
+  await page.getByRole("button", { name: /^Pin/ }).first().click();
+  await page.getByRole("button", { name: /^Unpin/ }).waitFor();
+  found.pinned = await page.getByRole("region", { name: "checkpoints" }).innerText();
+  await shot("lineage");
+  await page.getByRole("button", { name: /^Unpin/ }).click();
+  await until(page, async () => !(await page.getByRole("button", { name: /^Unpin/ }).isVisible()), "no pinned checkpoint");
+  await open(`#/jobs/${data.measured}`);
+  await page.getByRole("region", { name: "classes" }).waitFor();
+  found.measured_classes = await page.getByRole("region", { name: "classes" }).innerText();
+  found.shaded = await page.locator('.matrix td[class*="shade"]').count();
 }
 
 async function queue({ page, found, open }) {
@@ -71,5 +93,5 @@ async function queue({ page, found, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [compare, sweep, machine, queue]) await use(with_page);
+  for (const use of [compare, sweep, lineage, machine, queue]) await use(with_page);
 });

@@ -54,8 +54,10 @@ class JobLists(NoComplaints, unittest.TestCase):
 
 def board_with_everything(case):
     board = Dashboard(case)
-    board.submit_ended("done", points_job(name="done"))
+    board.submit_ended("done", points_job(name="done", task={"metrics": ["loss", "accuracy", "confusion_matrix"]}))
     board.submit_ended("ruined", ruined_job(name="ruined"))
+    board.data["fork"] = board.service.post(f"/v1/jobs/{board.data['done']}/fork", {"changes": {"name": "further", "train": {"epochs": 5}}})["id"]
+    board.service.wait_end(board.data["fork"])
     for number, rate in enumerate([1e-3, 1e-2]):
         board.submit_ended(f"rate_{number}", points_job(name=f"rate-{number}", train={"optimizer": {"name": "adam", "lr": rate}}))
     board.add_folds()
@@ -99,6 +101,20 @@ class OtherPages(NoComplaints, unittest.TestCase):
 
     def test_a_promoted_trial_is_shown_first(self):
         self.assertIn('"optimizer"', self.found["promoted_preview"])
+
+    def test_a_fork_names_what_it_went_on_from(self):
+        self.assertRegex(self.found["lineage"], r"further\s+fork from checkpoint ckp_\w+ of\s+done")
+        self.assertIn("ckp_", self.found["attempts"])
+
+    def test_a_checkpoint_is_pinned_and_let_go(self):
+        self.assertIn("pinned", self.found["pinned"])
+
+    def test_an_evaluation_says_how_each_class_was_found(self):
+        self.assertRegex(self.found["measured_classes"], r"no\s+\d+\s+[\d.]+ %\s+[\d.]+ %")
+        self.assertGreater(self.found["shaded"], 0)
+
+    def test_cores_show_what_ran_when(self):
+        self.assertGreater(self.found["spans"], 3)
 
     def test_a_core_is_drained_and_comes_back(self):
         self.assertIn("drained", self.found["drained"])

@@ -15,6 +15,7 @@ import { PageState } from "../parts/page_state";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
 import { job_feed } from "./job_feed";
+import { Lineage } from "./job_lineage";
 import { Evaluation, Prediction } from "./job_measured";
 import { Training } from "./job_training";
 
@@ -94,6 +95,7 @@ export function Job({ id }: { id: string }) {
     ${job.prediction && html`<${Prediction} job=${job} />`}
     ${job.evaluation && html`<${Evaluation} job=${job} />`}
     ${job.kind === "train" && html`<${Training} job=${job} feed=${feed} ended=${ended} />`}
+    <${Lineage} job=${job} />
     <${Log} lines=${feed.log.value} ended=${ended} />
     <details><summary>Job spec</summary><pre tabindex="0" aria-label="job spec">${JSON.stringify(job.prediction ?? job.evaluation ?? job.spec, null, 2)}</pre></details>
     <${Curls} requests=${[{ label: "Read this job", method: "GET", path: `/v1/jobs/${id}` }, ...action_requests(job)]} />

@@ -2,11 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { address } from "../api/base";
 import { get } from "../api/client";
-import type { ConfusionMatrix, Evaluation as Measured, Job } from "../api/schema";
+import type { Evaluation as Measured, Job } from "../api/schema";
 import { metric_value, number } from "../format";
 import { html } from "../html";
 import { href } from "../route";
 import { ErrorNote } from "../parts/error_note";
+import { Confusion } from "./confusion";
 
 const samples_of = (data: Record<string, any>) =>
   data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
@@ -20,19 +21,6 @@ export function Prediction({ job }: { job: Job }) {
       ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
       : html`<p class="hint">The result is there when it has succeeded.</p>`}
   </section>`;
-}
-
-/** The matrix of more classes is no table that one reads. */
-const matrix_classes_max = 30;
-
-function Matrix({ classes, counts }: ConfusionMatrix) {
-  if (classes.length > matrix_classes_max)
-    return html`<p class="hint">The confusion matrix of ${classes.length} classes is in the evaluation.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="confusion matrix"><table>
-    <thead><tr><th scope="col">true class</th>${classes.map((name) => html`<th scope="col" key=${name}>as ${name}</th>`)}</tr></thead>
-    <tbody>${classes.map((name, row) => html`<tr key=${name}><th scope="row">${name}</th>
-      ${counts[row].map((count, column) => html`<td key=${column} class=${row === column ? "right" : ""}>${number(count)}</td>`)}</tr>`)}</tbody>
-  </table></div>`;
 }
 
 export function Evaluation({ job }: { job: Job }) {
@@ -54,7 +42,7 @@ export function Evaluation({ job }: { job: Job }) {
         <td>${name}</td><td>${number(metric_value(value, report.nonfinite?.[name]))}</td></tr>`)}
         <tr><td>samples</td><td>${number(report.samples)}</td></tr></tbody>
     </table></div>
-    ${report.confusion_matrix && html`<h3>Confusion matrix</h3><${Matrix} ...${report.confusion_matrix} />`}
+    ${report.confusion_matrix && html`<${Confusion} ...${report.confusion_matrix} />`}
     <p><a download=${`${job.name}.json`} href=${address(`/v1/jobs/${job.id}/evaluation`)}>${job.name}.json</a></p>`}
   </section>`;
 }

@@ -11,6 +11,7 @@ import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
+import { CoreTimeline } from "./core_timeline";
 
 type Act = (path: string, question?: string) => void;
 
@@ -68,7 +69,8 @@ export function Machine() {
       <${CoreTiles} cores=${cores} />
       <${Table} label=${`cores of ${host}`} columns=${core_columns(act)} rows=${cores} key_of=${(core: Core) => core.core} />
     </section>`)}
-    <${Curls} requests=${[{ label: "Hosts", method: "GET", path: "/v1/hosts" }, { label: "Cores", method: "GET", path: "/v1/cores" },
+    ${value && value.cores.length > 0 && html`<${CoreTimeline} cores=${value.cores} />`}
+    <${Curls} requests=${[{ label: "Hosts", method: "GET", path: "/v1/hosts" }, { label: "Cores", method: "GET", path: "/v1/cores" }, { label: "What was started", method: "GET", path: "/v1/decisions?limit=100" },
       ...(value?.hosts[0] ? [{ label: `Drain ${value.hosts[0].name}`, method: "POST", path: host_path(value.hosts[0], "drain") }] : []),
       ...(value?.cores[0] ? [{ label: `Drain core ${value.cores[0].core}`, method: "POST", path: core_path(value.cores[0], "drain") }] : [])]} />
   </main>`;

@@ -1,0 +1,64 @@
+// Where a job comes from and how it ran: the jobs that it was made from, with the checkpoint that each went on from, and its attempts.
+import { useEffect, useState } from "preact/hooks";
+import { get, type List } from "../api/client";
+import type { Attempt, Job } from "../api/schema";
+import { duration, time } from "../format";
+import { html } from "../html";
+import { href } from "../route";
+import { Table, type Column } from "../parts/table";
+
+const generations_max = 20;
+
+/** The job's ancestors, its parent first; ends where one was deleted. */
+async function ancestors(job: Job): Promise<Job[]> {
+  const found: Job[] = [];
+  let { origin } = job;
+  while (origin && found.length < generations_max) {
+    const parent = await get<Job>(`/v1/jobs/${origin.job_id}`).catch(() => undefined);
+    if (!parent) break;
+    found.push(parent);
+    origin = parent.origin;
+  }
+  return found;
+}
+
+function Line({ job }: { job: Job }) {
+  const { origin } = job;
+  if (!origin) return null;
+  const checkpoint = origin.continues_from;
+  return html` <span class="hint">${origin.action} ${checkpoint ? html`from checkpoint <code>${checkpoint}</code> of` : "of"}</span> `;
+}
+
+function ran_s({ started_at, ended_at }: Attempt): number | undefined {
+  if (!started_at) return undefined;
+  return ((ended_at ? Date.parse(ended_at) : Date.now()) - Date.parse(started_at)) / 1000;
+}
+
+const columns: Column<Attempt>[] = [
+  { name: "attempt", cell: (one) => one.attempt },
+  { name: "host", cell: (one) => one.host },
+  { name: "cores", cell: (one) => one.cores.join(", ") },
+  { name: "began", cell: (one) => time(one.created_at) },
+  { name: "ran", cell: (one) => duration(ran_s(one)) },
+  { name: "ended as", cell: (one) => one.exit_kind ?? "–" },
+  { name: "went on from", wide: true, cell: (one) => (one.resumed_from ? html`<code>${one.resumed_from}</code>` : "the beginning") },
+  { name: "why it ended", wide: true, cell: (one) => one.message ?? "–" },
+];
+
+export function Lineage({ job }: { job: Job }) {
+  const [older, set_older] = useState<Job[]>([]);
+  const [attempts, set_attempts] = useState<Attempt[]>([]);
+  const { origin } = job;
+  useEffect(() => {
+    if (origin) ancestors(job).then(set_older);
+  }, [job.id]);
+  useEffect(() => {
+    // What cannot be read now is read at the next change of the state.
+    get<List<Attempt>>(`/v1/jobs/${job.id}/attempts`).then(({ items }) => set_attempts(items)).catch(() => undefined);
+  }, [job.id, job.attempts, job.state]);
+  if (!origin && attempts.length === 0) return null;
+  return html`<section><h2>Lineage</h2>
+    ${origin && html`<ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} /></li>
+      ${older.map((one) => html`<li key=${one.id}><a href=${href(`/jobs/${one.id}`)}>${one.name}</a> <${Line} job=${one} /></li>`)}</ol>`}
+    ${attempts.length > 0 && html`<${Table} label="attempts" columns=${columns} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />`}</section>`;
+}
