@@ -56,7 +56,7 @@ struct AttemptOrder {
     std::string checkpoint_folder;                  ///< of the job
     std::optional<std::string> resume_from = {};    ///< the folder of a checkpoint
     std::optional<std::string> init_from = {};      ///< such a folder, or a safetensors file
-    std::optional<std::string> checkpoint = {};     ///< such a folder: what the payload names
+    std::vector<std::string> checkpoints = {};      ///< such folders: what the payload names
     std::optional<StoredSplitOrder> split = {};
     std::optional<MemberOrder> member = {};    ///< none: the attempt is this process alone
     std::int64_t saves_requested = 0;    ///< before it began: those ask nothing of this attempt

@@ -45,7 +45,7 @@ const Object<EvaluationSpec>& evaluation_spec_table() {
                    Text{.form = &plain_name})
             .field("labels", &EvaluationSpec::labels, "Key-value labels for filtering.",
                    Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
-            .field("from", &EvaluationSpec::from, "Checkpoint.",
+            .field("from", &EvaluationSpec::from, "Checkpoint, or those of an ensemble.",
                    Nested<PredictionSource>{&prediction_source_table()}, {.required = true})
             .field("data", &EvaluationSpec::data, "Data to evaluate on.",
                    Nested<EvaluationDataSpec>{&evaluation_data_table()})

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/spec/job_spec.h"
 
@@ -16,11 +18,20 @@ namespace slipway {
 /// trained by, on its own dataset.
 enum class PredictedSplit { all, train, val };
 
-/// `from`: a checkpoint.
+/// The checkpoints that one prediction or evaluation may have.
+constexpr std::size_t ensemble_members_min = 2;
+constexpr std::size_t ensemble_members_max = 64;
+
+/// `from`: a checkpoint, or those of an ensemble: listed, or one of each fold of a
+/// cross-validation. One of `job` with `checkpoint`, `checkpoints` and `cross_validation`.
 struct PredictionSource {
-    std::string job;    ///< whose it is; empty: `checkpoint` is an id
-    /// "best", "last", its name in that job, or its id.
+    std::string job;    ///< whose `checkpoint` is; empty: that is an id
+    /// "best", "last", its name in that job, or its id; of a cross-validation one of the first two.
+    /// Empty: there are `checkpoints`.
     std::string checkpoint = "best";
+    std::vector<std::string> checkpoints = {};    ///< ids; empty: no ensemble is listed
+    std::string cross_validation = {};            ///< its id; empty: none
+    bool is_ensemble() const { return !checkpoints.empty() || !cross_validation.empty(); }
     bool operator==(const PredictionSource&) const = default;
 };
 

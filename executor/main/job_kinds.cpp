@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
@@ -22,10 +25,10 @@ void read_nothing(const AttemptOrder& order, AttemptPlan&) {
                 fmt::format("payload must be null for the kind {}", to_string(order.kind))};
 }
 
-const std::string& required_checkpoint(const AttemptOrder& order) {
-    if (order.checkpoint) return *order.checkpoint;
+std::vector<std::filesystem::path> required_checkpoints(const AttemptOrder& order) {
+    if (!order.checkpoints.empty()) return {order.checkpoints.begin(), order.checkpoints.end()};
     throw Error{ErrorCode::invalid_argument,
-                fmt::format("checkpoint is null: the kind {} needs one", to_string(order.kind))};
+                fmt::format("checkpoints is empty: the kind {} needs one", to_string(order.kind))};
 }
 
 template <class Spec>
@@ -36,19 +39,19 @@ Spec required_payload(Decoded<Spec> decoded) {
 }
 
 void read_prediction(const AttemptOrder& order, AttemptPlan& plan) {
-    const std::string& checkpoint = required_checkpoint(order);
+    std::vector<std::filesystem::path> checkpoints = required_checkpoints(order);
     const PredictionSpec spec = required_payload(decode_prediction(order.payload));
-    plan.inference = InferencePlan{.checkpoint = checkpoint,
+    plan.inference = InferencePlan{.checkpoints = std::move(checkpoints),
                                    .data = spec.data,
                                    .needs_labels = false,
                                    .batch_size_per_core = spec.batch_size_per_core};
 }
 
 void read_evaluation(const AttemptOrder& order, AttemptPlan& plan) {
-    const std::string& checkpoint = required_checkpoint(order);
+    std::vector<std::filesystem::path> checkpoints = required_checkpoints(order);
     const EvaluationSpec spec = required_payload(decode_evaluation(order.payload));
-    plan.inference =
-        InferencePlan{.checkpoint = checkpoint, .data = samples_of(spec), .needs_labels = true};
+    plan.inference = InferencePlan{
+        .checkpoints = std::move(checkpoints), .data = samples_of(spec), .needs_labels = true};
 }
 
 constexpr std::array<JobKindRow, all_job_kinds.size()> rows{{

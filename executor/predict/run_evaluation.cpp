@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "api/base/parsed_json.h"
-#include "api/spec/documents.h"
-#include "executor/checkpoint/checkpoint.h"
+#include "executor/predict/ensemble_evaluation.h"
 #include "executor/predict/forward_run.h"
+#include "executor/predict/trained_job.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/evaluation_file.h"
 #include "executor/train/failure_reasons.h"
@@ -23,32 +24,14 @@
 // with the spec that it was trained by. The number of cores changes neither; it says how many
 // threads there are to take parts. A plan of its own for the cores that are given was rejected: it
 // would be faster where the training has fewer parts than cores, and its metrics would differ in
-// their last bits from those that they are compared with.
+// their last bits from those that they are compared with. An ensemble takes them from its first
+// checkpoint.
 namespace slipway {
 
 namespace {
 
-/// How the network was trained, and until where.
-struct Training {
-    TrainingState state;
-    JobSpec spec;
-};
-
-Training training_of(const std::filesystem::path& checkpoint) {
-    Result<TrainingState> loaded = load_training_state(checkpoint);
-    if (!loaded) throw TrainError(unusable_reason(loaded.error()), loaded.error().what());
-    Training training{.state = std::move(loaded).value(), .spec = {}};
-    const Json details = Json::parse(training.state.details, nullptr, false);
-    const auto refuse = [&](const std::string& why) {
-        throw TrainError("checkpoint_incompatible",
-                         fmt::format("the checkpoint {} does not say how it was trained in a way "
-                                     "that this version reads: {}",
-                                     checkpoint.filename().string(), why));
-    };
-    if (!details.is_object() || !details.contains("spec")) refuse("it has no spec");
-    Decoded<JobSpec> spec = decode_job_spec(details.at("spec"));
-    if (!spec.ok()) refuse(joined_messages(spec.problems));
-    training.spec = std::move(spec.value);
+TrainedJob training_of(const AttemptPlan& plan) {
+    TrainedJob training = read_trained_job(plan.inference->checkpoint());
     // As many parts as threads were there then: nobody knows. Those that do not depend on threads.
     training.spec.train.deterministic = true;
     return training;
@@ -61,11 +44,9 @@ public:
         : plan_(plan),
           reporter_(reporter),
           cache_(open_cache(plan, reporter)),
-          training_(training_of(plan.inference->checkpoint)),
+          training_(training_of(plan)),
           batches_(sampler_options(training_.spec, threads_of(plan))),
           data_(open_train_data(plan)),
-          model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
-                             Init::zeros(), data_.details())),
           task_(make_task(plan.spec, data_.label_names)),
           engine_(engine_options(plan, batches_.cores, cache_.get())),
           pace_(system_clock()) {}
@@ -75,13 +56,8 @@ public:
         report_skipped(data_, "are left out", reporter_);
         report_idle_cores();
         reporter_.state(JobState::compiling);
-        program_ = compile_forward(
-            engine_,
-            trace_evaluation_step(model_, task_,
-                                  {batches_.batch_size_per_core, data_.evaluated().shape()}),
-            "evaluation_step",
-            "; raise accelerator.memory_bytes: the batch is that of the training", reporter_);
-        network_ = load_network(model_, plan_.inference->checkpoint, reporter_);
+        const std::function<MetricSums()> measure =
+            plan_.inference->is_ensemble() ? measure_ensemble() : measure_network();
         reporter_.state(JobState::running);
         report_progress();
         const MetricSums sums = measure();
@@ -111,14 +87,39 @@ private:
                                       batches_.cores, cores - batches_.cores, cores));
     }
 
-    MetricSums measure() {
-        return evaluate(engine_, program_, network_,
-                        {.samples = data_.evaluated(),
-                         .chosen = data_.split.val,
-                         .batch_size_per_core = batches_.batch_size_per_core,
-                         .cores = batches_.cores,
-                         .loader = loader_options(plan_, data_),
-                         .goes_on = [this](std::int64_t count) { return goes_on(count); }});
+    /// Compiles what a measurement runs; the result measures.
+    std::function<MetricSums()> measure_network() {
+        Model model = build_model(plan_.spec, data_.evaluated().shape().features.dims,
+                                  data_.class_count, Init::zeros(), data_.details());
+        StepProgram program = compile_forward(
+            engine_,
+            trace_evaluation_step(model, task_,
+                                  {batches_.batch_size_per_core, data_.evaluated().shape()}),
+            "evaluation_step",
+            "; raise accelerator.memory_bytes: the batch is that of the training", reporter_);
+        std::vector<Array> network = load_network(model, plan_.inference->checkpoint(), reporter_);
+        return [this, program = std::move(program), network = std::move(network)] {
+            return evaluate(engine_, program, network,
+                            {.samples = data_.evaluated(),
+                             .chosen = data_.split.val,
+                             .batch_size_per_core = batches_.batch_size_per_core,
+                             .cores = batches_.cores,
+                             .loader = loader_options(plan_, data_),
+                             .goes_on = [this](std::int64_t count) { return goes_on(count); }});
+        };
+    }
+
+    std::function<MetricSums()> measure_ensemble() {
+        const auto evaluation =
+            std::make_shared<EnsembleEvaluation>(EnsembleEvaluation::Parts{.plan = plan_,
+                                                                           .data = data_,
+                                                                           .task = task_,
+                                                                           .engine = engine_,
+                                                                           .reporter = reporter_},
+                                                 batches_);
+        return [this, evaluation] {
+            return evaluation->measure([this](std::int64_t count) { return goes_on(count); });
+        };
     }
 
     bool goes_on(std::int64_t sample_count) {
@@ -176,15 +177,12 @@ private:
     const AttemptPlan& plan_;
     Reporter& reporter_;
     const std::unique_ptr<ObjectCache> cache_;
-    const Training training_;
+    const TrainedJob training_;
     const SamplerOptions batches_;
     const TrainData data_;
-    Model model_;
     const Task task_;
     Engine engine_;
     Pace pace_;
-    StepProgram program_;
-    std::vector<Array> network_;    ///< parameters…, statistics…
     std::int64_t step_ = 0, samples_ = 0;
     StopReason stopped_ = StopReason::none;
     MetricValues result_;

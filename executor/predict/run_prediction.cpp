@@ -6,23 +6,23 @@
 #include <span>
 #include <utility>
 
+#include "executor/predict/ensemble_data.h"
+#include "executor/predict/ensemble_networks.h"
 #include "executor/predict/forward_run.h"
 #include "executor/predict/prediction_file.h"
 #include "executor/predict/sample_columns.h"
 #include "executor/predict/task_columns.h"
-#include "executor/train/evaluate.h"
 #include "executor/train/failure_reasons.h"
 #include "executor/train/pace.h"
 #include "executor/train/run_options.h"
-#include "executor/train/step.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_error.h"
 #include "executor/train/trained_samples.h"
 
-// The network of the checkpoint runs forward over the samples in order, in global batches as
-// training has them, so that the number of cores changes no bit. Rows are written as batches
-// arrive, to a file that gets its name when it is complete. A sum over all batches shows that every
-// sample was predicted once.
+// The network of the checkpoint, or each of an ensemble, runs forward over the samples in order, in
+// global batches as training has them, so that the number of cores changes no bit. Rows are written
+// as batches arrive, to a file that gets its name when it is complete. A sum over all batches shows
+// that every sample was predicted once.
 namespace slipway {
 
 namespace {
@@ -38,7 +38,7 @@ SamplerOptions prediction_sampler(std::int64_t batch_size_per_core, std::int64_t
 /// Of the classes or labels; a text has none.
 std::vector<std::string> trained_names(const AttemptPlan& plan) {
     if (language_task(plan.spec.model.arch)) return {};
-    return read_trained_samples(plan.inference->checkpoint).names;
+    return read_trained_samples(plan.inference->checkpoint()).names;
 }
 
 /// A prediction in progress: what was resolved once.
@@ -51,22 +51,21 @@ public:
           data_(open_train_data(plan)),
           batches_(batches()),
           sample_columns_(plan.spec, data_),
-          task_columns_(task_columns(plan.spec, trained_names(plan))),
-          model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
-                             Init::zeros(), data_.details())),
+          task_columns_(
+              task_columns(plan.spec, trained_names(plan), plan.inference->is_ensemble())),
+          views_(plan, data_),
           engine_(engine_options(plan, batches_.options().cores, cache_.get())),
           pace_(system_clock()) {}
 
     TrainOutcome run() {
         report_skipped(data_, "have no row", reporter_);
         reporter_.state(JobState::compiling);
-        compile();
-        network_ = load_network(model_, plan_.inference->checkpoint, reporter_);
+        const EnsembleNetworks networks(plan_, data_, engine_, wanted(), reporter_);
         reporter_.state(JobState::running);
         report_progress();
         PredictionFile file(plan_.report_folder / predictions_file_name);
         on_disk([&] { file.write(header()); });
-        const StopReason stopped = predict(file);
+        const StopReason stopped = predict(networks, file);
         if (stopped == StopReason::none) {
             reporter_.state(JobState::finishing);
             on_disk([&] { file.finish(); });
@@ -93,18 +92,12 @@ private:
         return evaluation_sampler(chosen, options.batch_size_per_core, options.cores);
     }
 
-    void compile() {
-        const Task task{.trace = [this](const Model& model, const BatchInputs& batch,
-                                        ForwardPass& pass) -> std::vector<TaskSum> {
-                            return {{"rows", task_columns_.trace(model, batch, pass), true}};
-                        },
-                        .values = {}};
-        TracedStep step = trace_evaluation_step(
-            model_, task, {batches_.options().batch_size_per_core, data_.evaluated().shape()});
-        program_ = compile_forward(engine_, std::move(step), "prediction_step",
-                                   fmt::format("; a smaller batch_size_per_core than {} needs less",
-                                               plan_.inference->batch_size_per_core),
-                                   reporter_);
+    EnsembleNetworks::Wanted wanted() const {
+        return {.trace = task_columns_.trace,
+                .batch = {batches_.options().batch_size_per_core, data_.evaluated().shape()},
+                .program = "prediction_step",
+                .advice = fmt::format("; a smaller batch_size_per_core than {} needs less",
+                                      plan_.inference->batch_size_per_core)};
     }
 
     std::string header() const {
@@ -115,23 +108,18 @@ private:
     }
 
     /// The only loop.
-    StopReason predict(PredictionFile& file) {
-        Loader loader(data_.evaluated(), batches_, loader_options(plan_, data_));
-        while (const auto batch = loader.next()) {
+    StopReason predict(const EnsembleNetworks& networks, PredictionFile& file) {
+        EnsembleLoader loader(views_, batches_, loader_options(plan_, data_));
+        while (const auto views = loader.next()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none)
                 return reason;
-            StepValues values(program_.bindings.inputs);
-            set_network(values, network_);
-            set_batch(values, *batch);
-            const std::vector<Value> outputs =
-                engine_.run(*program_.executable, std::move(values).take());
-            const auto rows = program_.bindings.outputs.of(std::span(outputs), StepOutput::rows);
+            const LoadedBatch& batch = views->front();
             // The loader gives the sampler's batches in its order; it alone says whose rows are
             // whose.
-            write_rows(file, batches_.next().value(), *batch, rows.front());
+            write_rows(file, batches_.next().value(), batch, networks.run(views_, *views));
             ++step_;
-            samples_ += batch->sample_count;
-            pace_.step(batch->sample_count);
+            samples_ += batch.sample_count;
+            pace_.step(batch.sample_count);
             report_accepted(data_, reporter_);
             if (pace_.due()) report_progress();
         }
@@ -141,23 +129,23 @@ private:
         return StopReason::none;
     }
 
+    /// `said`: what each network says of the batch.
     void write_rows(PredictionFile& file, const GlobalBatch& global, const LoadedBatch& batch,
-                    const Value& rows) const {
+                    const std::vector<Value>& said) const {
         const auto cores = std::size_t(batches_.options().cores);
-        check(rows.arrays.size() == cores, "each core has rows of its own");
         const auto size = std::size_t(batches_.options().batch_size_per_core);
         std::string csv;
+        std::vector<OutputRow> rows(said.size());
         for (std::size_t entry = 0; entry < global.samples.size(); ++entry) {
             if (global.samples[entry] == GlobalBatch::padding) continue;
             const std::size_t core = entry % cores, place = entry / cores;
-            const std::span<const float> numbers = rows.arrays[core].as<float>();
+            for (std::size_t i = 0; i < said.size(); ++i)
+                rows[i] = row_of(said[i], core, place, size);
             const Array& labels = batch.cores[core].labels;
-            const auto row = numbers.size() / size;
             const auto bytes = std::size_t(labels.byte_count()) / size;
             sample_columns_.append(csv, global.samples[entry]);
             task_columns_.append(
-                csv, numbers.subspan(place * row, row),
-                std::span(labels.bytes(), bytes * size).subspan(place * bytes, bytes));
+                csv, rows, std::span(labels.bytes(), bytes * size).subspan(place * bytes, bytes));
             csv += '\n';
         }
         on_disk([&] { file.write(csv); });
@@ -183,11 +171,9 @@ private:
     Sampler batches_;
     const SampleColumns sample_columns_;
     const TaskColumns task_columns_;
-    Model model_;
+    const EnsembleViews views_;
     Engine engine_;
     Pace pace_;
-    StepProgram program_;
-    std::vector<Array> network_;    ///< parameters…, statistics…
     std::int64_t step_ = 0, samples_ = 0;
 };
 

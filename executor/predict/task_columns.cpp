@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "executor/predict/prediction_file.h"
 
@@ -35,50 +36,75 @@ std::vector<std::string> with_prefix(std::string_view prefix,
 }
 
 /// On the host and in double: the likeliest class is that of the largest logit, as an evaluation
-/// has it, also where shares round to the same number.
-void append_classes(std::string& csv, std::span<const float> logits,
+/// has it, also where shares round to the same number; of several networks that of the largest
+/// mean. None when one of them is a NaN.
+std::optional<std::size_t> likeliest_of(std::span<const OutputRow> rows,
+                                        const CombinedOutputs& outputs) {
+    const auto largest_in = [](const auto& numbers) -> std::optional<std::size_t> {
+        if (std::ranges::any_of(numbers, [](auto x) { return std::isnan(x); })) return std::nullopt;
+        return std::size_t(std::ranges::max_element(numbers) - numbers.begin());
+    };
+    return rows.size() == 1 ? largest_in(rows.front()) : largest_in(outputs.mean);
+}
+
+void append_classes(std::string& csv, std::span<const OutputRow> rows,
                     const std::vector<std::string>& names) {
-    const bool is_number = std::ranges::none_of(logits, [](float x) { return std::isnan(x); });
-    const auto likeliest = std::size_t(std::ranges::max_element(logits) - logits.begin());
-    if (is_number) {
-        csv += "," + csv_field(names[likeliest]);
-        fmt::format_to(std::back_inserter(csv), ",{}", likeliest);
+    const CombinedOutputs outputs = combine(TaskType::classification, rows);
+    const std::optional<std::size_t> likeliest = likeliest_of(rows, outputs);
+    if (likeliest) {
+        csv += "," + csv_field(names[*likeliest]);
+        fmt::format_to(std::back_inserter(csv), ",{}", *likeliest);
     } else {
         csv += ",,";
     }
-    double sum = 0;
-    for (const float logit : logits)
-        sum += std::exp(double(logit) - double(logits[likeliest]));
-    for (const float logit : logits)
-        append_number(csv, float(std::exp(double(logit) - double(logits[likeliest])) / sum));
+    for (const double share : outputs.mean)
+        append_number(csv, float(share));
+    if (rows.size() == 1) return;
+    if (likeliest) {
+        append_number(csv, float(outputs.deviation[*likeliest]));
+    } else {
+        csv += ',';
+    }
 }
 
-TaskColumns classification_columns(const JobSpec& spec, const std::vector<std::string>& names) {
+TaskColumns classification_columns(const JobSpec& spec, const std::vector<std::string>& names,
+                                   bool is_ensemble) {
     TaskColumns columns{
         .trace = outputs_of, .names = {"predicted", "predicted_index"}, .append = {}};
     const std::vector<std::string> outputs = output_names(spec, names);
     std::ranges::copy(with_prefix("p_", outputs), std::back_inserter(columns.names));
-    columns.append = [outputs](std::string& csv, std::span<const float> row,
-                               std::span<const std::byte>) { append_classes(csv, row, outputs); };
+    if (is_ensemble) columns.names.push_back("std_predicted");
+    columns.append = [outputs](std::string& csv, std::span<const OutputRow> rows,
+                               std::span<const std::byte>) { append_classes(csv, rows, outputs); };
     return columns;
 }
 
-TaskColumns multilabel_columns(const JobSpec&, const std::vector<std::string>& names) {
-    return {.trace = outputs_of,
-            .names = with_prefix("p_", names),
-            .append = [](std::string& csv, std::span<const float> row, std::span<const std::byte>) {
-                for (const float logit : row)
-                    append_number(csv, float(1 / (1 + std::exp(-double(logit)))));
-            }};
+/// A number of each label, and of several networks its deviation.
+TaskColumns label_columns(TaskType task, std::string_view prefix,
+                          const std::vector<std::string>& names, bool is_ensemble) {
+    TaskColumns columns{.trace = outputs_of, .names = with_prefix(prefix, names), .append = {}};
+    if (is_ensemble)
+        std::ranges::copy(with_prefix("std_", names), std::back_inserter(columns.names));
+    columns.append = [task](std::string& csv, std::span<const OutputRow> rows,
+                            std::span<const std::byte>) {
+        const CombinedOutputs outputs = combine(task, rows);
+        for (const double value : outputs.mean)
+            append_number(csv, float(value));
+        if (rows.size() == 1) return;
+        for (const double deviation : outputs.deviation)
+            append_number(csv, float(deviation));
+    };
+    return columns;
 }
 
-TaskColumns regression_columns(const JobSpec&, const std::vector<std::string>& names) {
-    return {.trace = outputs_of,
-            .names = with_prefix("predicted_", names),
-            .append = [](std::string& csv, std::span<const float> row, std::span<const std::byte>) {
-                for (const float value : row)
-                    append_number(csv, value);
-            }};
+TaskColumns multilabel_columns(const JobSpec&, const std::vector<std::string>& names,
+                               bool is_ensemble) {
+    return label_columns(TaskType::multilabel, "p_", names, is_ensemble);
+}
+
+TaskColumns regression_columns(const JobSpec&, const std::vector<std::string>& names,
+                               bool is_ensemble) {
+    return label_columns(TaskType::regression, "predicted_", names, is_ensemble);
 }
 
 /// Of each token its loss, then whether it is the likeliest: [n, 2 s]. Labels that count nothing
@@ -119,17 +145,17 @@ void append_tokens(std::string& csv, std::span<const float> row,
 
 const std::vector<std::string> token_names{"tokens", "loss", "perplexity", "accuracy"};
 
-TaskColumns causal_columns(const JobSpec&, const std::vector<std::string>&) {
-    return {
-        .trace =
-            [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
-                return token_results(model.forward(batch.features, pass), batch.labels);
-            },
-        .names = token_names,
-        .append =
-            [](std::string& csv, std::span<const float> row, std::span<const std::byte> labels) {
-                append_tokens(csv, row, numbers_in(labels));
-            }};
+TaskColumns causal_columns(const JobSpec&, const std::vector<std::string>&, bool) {
+    return {.trace =
+                [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
+                    return token_results(model.forward(batch.features, pass), batch.labels);
+                },
+            .names = token_names,
+            .append =
+                [](std::string& csv, std::span<const OutputRow> rows,
+                   std::span<const std::byte> labels) {
+                    append_tokens(csv, rows.front(), numbers_in(labels));
+                }};
 }
 
 /// The samples' labels are positions, then the tokens there (executor/text/masked_samples.h).
@@ -138,24 +164,26 @@ Tensor row_of(const Tensor& labels, std::int64_t index) {
     return reshape(slice(labels, {0, index, 0}, {n, index + 1, count}, {1, 1, 1}), {n, count});
 }
 
-TaskColumns masked_columns(const JobSpec&, const std::vector<std::string>&) {
-    return {
-        .trace =
-            [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
-                pass.positions = row_of(batch.labels, 0);
-                return token_results(model.forward(batch.features, pass), row_of(batch.labels, 1));
-            },
-        .names = token_names,
-        .append =
-            [](std::string& csv, std::span<const float> row, std::span<const std::byte> labels) {
-                const std::vector<std::int32_t> both = numbers_in(labels);
-                append_tokens(csv, row, std::span(both).last(both.size() / 2));
-            }};
+TaskColumns masked_columns(const JobSpec&, const std::vector<std::string>&, bool) {
+    return {.trace =
+                [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
+                    pass.positions = row_of(batch.labels, 0);
+                    return token_results(model.forward(batch.features, pass),
+                                         row_of(batch.labels, 1));
+                },
+            .names = token_names,
+            .append =
+                [](std::string& csv, std::span<const OutputRow> rows,
+                   std::span<const std::byte> labels) {
+                    const std::vector<std::int32_t> both = numbers_in(labels);
+                    append_tokens(csv, rows.front(), std::span(both).last(both.size() / 2));
+                }};
 }
 
 struct ColumnsRow {
     TaskType type;
-    TaskColumns (*make)(const JobSpec& spec, const std::vector<std::string>& names);
+    TaskColumns (*make)(const JobSpec& spec, const std::vector<std::string>& names,
+                        bool is_ensemble);
 };
 
 constexpr std::array columns_rows{
@@ -169,10 +197,11 @@ static_assert(columns_rows.size() == all_words<TaskType>().size());
 
 }    // namespace
 
-TaskColumns task_columns(const JobSpec& spec, const std::vector<std::string>& names) {
+TaskColumns task_columns(const JobSpec& spec, const std::vector<std::string>& names,
+                         bool is_ensemble) {
     const auto row = std::ranges::find(columns_rows, spec.task.type, &ColumnsRow::type);
     check(row != columns_rows.end(), "every task of the job spec has columns");
-    return row->make(spec, names);
+    return row->make(spec, names, is_ensemble);
 }
 
 }    // namespace slipway

@@ -22,10 +22,14 @@ struct KeptParts;
 
 /// What a job does that runs a trained network and does not train.
 struct InferencePlan {
-    std::filesystem::path checkpoint;        ///< its folder
+    /// Their folders: one, or those of an ensemble. Samples are read as the first one's were.
+    std::vector<std::filesystem::path> checkpoints;
     PredictionDataSpec data;                 ///< which samples of the plan's dataset
     bool needs_labels = false;               ///< labels that the network does not know are an error
     std::int64_t batch_size_per_core = 0;    ///< of a prediction; 0: as the network was trained
+
+    const std::filesystem::path& checkpoint() const { return checkpoints.front(); }
+    bool is_ensemble() const { return checkpoints.size() > 1; }
 };
 
 /// One attempt at one job, everything resolved: what attempt.json says.

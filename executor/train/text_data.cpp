@@ -38,7 +38,7 @@ CutOptions cut_of(const JobSpec& spec) {
 std::unique_ptr<Tokenizer> trained_tokenizer(const AttemptPlan& plan) {
     if (!plan.resume_from && !plan.inference) return nullptr;
     try {
-        return load_tokenizer(plan.inference ? plan.inference->checkpoint : *plan.resume_from);
+        return load_tokenizer(plan.inference ? plan.inference->checkpoint() : *plan.resume_from);
     } catch (const Error& error) {
         throw TrainError("checkpoint_corrupt", error.what());
     }

@@ -118,7 +118,9 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
 TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
     DatasetOptions opened = options;
-    const bool moments_later = plan.spec.data.packed || has_embedding(plan.spec.model);
+    // Networks of an ensemble may each have their own, over the same samples.
+    const bool moments_later = plan.spec.data.packed || has_embedding(plan.spec.model) ||
+                               (plan.inference && plan.inference->is_ensemble());
     auto moments = moments_later ? take_moments(opened) : std::nullopt;
     open_raw(plan, opened, data);
     data.split = split_for(plan, *data.raw);
@@ -216,7 +218,7 @@ void renumber_classes(TrainData& data, const TrainedSamples& trained) {
 }
 
 TrainData open_to_predict(const AttemptPlan& plan, DatasetOptions& options) {
-    const TrainedSamples trained = read_trained_samples(plan.inference->checkpoint);
+    const TrainedSamples trained = read_trained_samples(plan.inference->checkpoint());
     apply(trained, options);
     TrainData data = open_with(plan, options);
     require_fit(data, trained, plan.spec, plan.inference->needs_labels);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -276,15 +277,15 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
     const auto weights = found.resume_checkpoint.empty()
                              ? find_weights_location(store_, found.spec, artifacts_)
                              : fs::path();
-    const auto checkpoint = find_payload_checkpoint(store_, found.payload, artifacts_);
+    auto checkpoints = find_payload_checkpoints(store_, found.payload, artifacts_);
     const auto split = find_split_location(store_, found.spec, artifacts_);
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
         inputs.missing = "the weights of model.init.from are no longer kept";
-    } else if (!checkpoint) {
+    } else if (!checkpoints) {
         inputs.missing = fmt::format(
-            "the checkpoint of the {} (from.checkpoint) is no longer kept; "
+            "a checkpoint of the {} (from) is no longer kept; "
             "GET /v1/checkpoints lists those that are",
             traits(found.kind).request_name);
     } else if (!split) {
@@ -294,7 +295,7 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
         inputs.resume =
             artifacts_.locate(Artifact::checkpoint, found.resume_job_id, found.resume_checkpoint);
     inputs.weights = weights.value_or(fs::path());
-    inputs.checkpoint = checkpoint.value_or(fs::path());
+    if (checkpoints) inputs.checkpoints = std::move(*checkpoints);
     if (split) {
         inputs.split = split->path;
         inputs.split_hash = split->hash;
@@ -329,7 +330,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                        : artifacts_.locate(Artifact::decoded_data, project, found.dataset_id),
         .decoded_bytes_max = options_.decoded_bytes_max,
         .init = inputs.weights,
-        .checkpoint = inputs.checkpoint,
+        .payload_checkpoints = inputs.checkpoints,
         .split = inputs.split,
         .split_hash = inputs.split_hash,
         .worker_threads =
@@ -357,9 +358,10 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                         .own = {live.folder, paths.checkpoints, paths.report}};
     if (!location->upload.empty()) request.owned.push_back(paths.dataset);
     const fs::path others = found.resume_job_id == live.key.job_id ? fs::path() : inputs.resume;
-    for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split, others}) {
+    for (const fs::path& input : {inputs.weights, inputs.split, others}) {
         if (!input.empty()) request.shared.push_back(input);
     }
+    std::ranges::copy(inputs.checkpoints, std::back_inserter(request.shared));
     std::unique_ptr<LaunchedProcess> process = launcher_.launch(request);
     live.process = process->id();
     ++counts_.started;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "scheduler/agent/agent_parts.h"
@@ -77,7 +78,7 @@ private:
     /// What a job needs from elsewhere, as the database names it; or why it cannot be had.
     struct Inputs {
         std::filesystem::path weights;
-        std::filesystem::path checkpoint;
+        std::vector<std::filesystem::path> checkpoints;    // that the payload names
         std::filesystem::path resume;    // from which training goes on; empty: from the beginning
         std::filesystem::path split;
         std::string split_hash;

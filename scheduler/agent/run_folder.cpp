@@ -85,7 +85,6 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .checkpoint_folder = paths.checkpoints.string(),
                        .resume_from = unless_empty(paths.resume),
                        .init_from = unless_empty(paths.init),
-                       .checkpoint = unless_empty(paths.checkpoint),
                        .saves_requested = attempt.saves_requested,
                        .worker_threads = paths.worker_threads,
                        .grace_s = paths.grace_s,
@@ -96,6 +95,8 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .decoded_folder = paths.decoded.string(),
                        .decoded_bytes_max = paths.decoded_bytes_max,
                        .traceparent = attempt.traceparent};
+    for (const fs::path& checkpoint : paths.payload_checkpoints)
+        order.checkpoints.push_back(checkpoint.string());
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
     if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};
     return order;

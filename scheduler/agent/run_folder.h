@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/base/json.h"
 #include "api/base/posix.h"
@@ -25,18 +26,18 @@ std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 /// Where data, checkpoints and reports of an attempt are, for attempt.json.
 struct AttemptPaths {
     std::filesystem::path dataset;
-    std::filesystem::path checkpoints;        ///< of the job
-    std::filesystem::path resume = {};        ///< a checkpoint to go on from; empty: none
-    std::filesystem::path report = {};        ///< of the job: where its time goes
-    std::filesystem::path cache = {};         ///< of compiled code, of the project's jobs
-    std::filesystem::path packed = {};        ///< of packed images, of the project's jobs
-    std::filesystem::path decoded = {};       ///< of copies of the dataset; empty: none
-    std::int64_t decoded_bytes_max = 0;       ///< of one copy
-    std::filesystem::path init = {};          ///< weights to begin with; empty: none
-    std::filesystem::path checkpoint = {};    ///< that the payload names; empty: none
-    std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none
-    std::string split_hash = {};              ///< that it must have
-    int worker_threads = 0;                   ///< 0: as many as CPUs
+    std::filesystem::path checkpoints;     ///< of the job
+    std::filesystem::path resume = {};     ///< a checkpoint to go on from; empty: none
+    std::filesystem::path report = {};     ///< of the job: where its time goes
+    std::filesystem::path cache = {};      ///< of compiled code, of the project's jobs
+    std::filesystem::path packed = {};     ///< of packed images, of the project's jobs
+    std::filesystem::path decoded = {};    ///< of copies of the dataset; empty: none
+    std::int64_t decoded_bytes_max = 0;    ///< of one copy
+    std::filesystem::path init = {};       ///< weights to begin with; empty: none
+    std::vector<std::filesystem::path> payload_checkpoints = {};    ///< that it names
+    std::filesystem::path split = {};    ///< the manifest of a stored split; empty: none
+    std::string split_hash = {};         ///< that it must have
+    int worker_threads = 0;              ///< 0: as many as CPUs
     double grace_s = 60;
     std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
 };

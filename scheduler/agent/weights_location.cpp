@@ -1,6 +1,7 @@
 #include "scheduler/agent/weights_location.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "api/base/id.h"
 #include "api/base/json.h"
@@ -23,6 +24,16 @@ std::string text_at(const char* place, const std::string& document) {
     return text.is_string() ? text.get<std::string>() : std::string();
 }
 
+std::vector<std::string> payload_checkpoint_ids(const std::string& payload) {
+    const Json parsed = Json::parse(payload, nullptr, false);
+    const Json::json_pointer several("/from/checkpoints");
+    if (parsed.is_object() && parsed.contains(several))
+        return parsed.at(several).get<std::vector<std::string>>();
+    std::string one = text_at("/from/checkpoint", payload);
+    if (one.empty()) return {};
+    return {std::move(one)};
+}
+
 std::optional<fs::path> checkpoint_location(store::Store& store, const std::string& id,
                                             const ArtifactStore& artifacts) {
     const auto checkpoint = store::find_checkpoint(store, id);
@@ -42,11 +53,16 @@ std::optional<fs::path> find_weights_location(store::Store& store, const std::st
     return artifacts.locate(Artifact::upload, upload->id);
 }
 
-std::optional<fs::path> find_payload_checkpoint(store::Store& store, const std::string& payload,
-                                                const ArtifactStore& artifacts) {
-    const std::string id = text_at("/from/checkpoint", payload);
-    if (id.empty()) return fs::path();
-    return checkpoint_location(store, id, artifacts);
+std::optional<std::vector<fs::path>> find_payload_checkpoints(store::Store& store,
+                                                              const std::string& payload,
+                                                              const ArtifactStore& artifacts) {
+    std::vector<fs::path> locations;
+    for (const std::string& id : payload_checkpoint_ids(payload)) {
+        auto location = checkpoint_location(store, id, artifacts);
+        if (!location) return std::nullopt;
+        locations.push_back(std::move(*location));
+    }
+    return locations;
 }
 
 }    // namespace slipway

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/store.h"
@@ -16,10 +17,10 @@ std::optional<std::filesystem::path> find_weights_location(store::Store& store,
                                                            const std::string& spec,
                                                            const ArtifactStore& artifacts);
 
-/// Where the checkpoint is that the payload of a job names (from.checkpoint, an id, whatever the
-/// kind). Empty when it names none; nothing when what it names is no longer kept.
-std::optional<std::filesystem::path> find_payload_checkpoint(store::Store& store,
-                                                             const std::string& payload,
-                                                             const ArtifactStore& artifacts);
+/// Where the checkpoints are that the payload of a job names (from.checkpoints, ids, or
+/// from.checkpoint, one id, whatever the kind), in its order. Empty when it names none; nothing
+/// when one that it names is no longer kept.
+std::optional<std::vector<std::filesystem::path>> find_payload_checkpoints(
+    store::Store& store, const std::string& payload, const ArtifactStore& artifacts);
 
 }    // namespace slipway

@@ -77,8 +77,8 @@ struct NewJob {
     std::optional<Instant> start_after{};
     std::optional<Instant> valid_until{};
     std::string created_by{};
-    /// What it begins with or reads: kept until the job has ended. Empty: none.
-    std::string checkpoint_id{};
+    /// What it begins with or reads, each once: kept until the job has ended.
+    std::vector<std::string> checkpoint_ids{};
     std::string upload_id{};    ///< that it begins with, likewise
     std::optional<JobOrigin> origin{};
     std::optional<JobParent> parent{};

@@ -98,7 +98,7 @@ struct MetricSeries {
 /// named in an event of type warning.
 ///
 /// A checkpoint that is pruned is marked deleted, unless it is pinned or used by a job that has
-/// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.
+/// not ended (NewJob::checkpoint_ids); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
                      MetricSeries& series);
 /// Without a limit of metrics.

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "scheduler/store/idempotency_steps.h"
@@ -21,8 +23,8 @@
 // that come while others are being stored go together (pg/group_commit.h): half of what a
 // submission costs the database is the statement and the commit, not the row.
 //
-// What needs more is a transaction: the key of the request, locks on the checkpoint or upload that
-// a job begins with, several jobs of which all or none are stored, and the answer that is kept
+// What needs more is a transaction: the key of the request, locks on the checkpoints or upload
+// that a job begins with, several jobs of which all or none are stored, and the answer that is kept
 // under the key, which is made of the stored jobs.
 namespace slipway::store {
 
@@ -89,15 +91,18 @@ Error dataset_error(const Rows& state, const std::string& id) {
     return {ErrorCode::conflict, fmt::format("the dataset {} failed its check", id)};
 }
 
-/// Throws unless the checkpoint and the uploads that the job needs are kept; they are as long as
+/// Throws unless the checkpoints and the uploads that the job needs are kept; they are as long as
 /// the transaction lasts.
 void lock_artifacts(Transaction& transaction, const NewJob& job) {
-    if (!job.checkpoint_id.empty()) {
-        const Rows rows = transaction.run(queries::lock_checkpoint_of_job, {job.checkpoint_id});
-        if (rows.empty() || rows[0].flag("deleted")) {
-            throw Error{ErrorCode::not_found,
-                        fmt::format("the checkpoint {} is no longer kept", job.checkpoint_id)};
-        }
+    if (!job.checkpoint_ids.empty()) {
+        std::set<std::string> kept;
+        for (const Row& row :
+             transaction.run(queries::lock_checkpoints_of_job, {job.checkpoint_ids}))
+            if (!row.flag("deleted")) kept.insert(row.text("id"));
+        for (const std::string& id : job.checkpoint_ids)
+            if (!kept.contains(id))
+                throw Error{ErrorCode::not_found,
+                            fmt::format("the checkpoint {} is no longer kept", id)};
     }
     if (!job.upload_id.empty() &&
         transaction.run(queries::lock_upload_of_job, {job.upload_id}).empty()) {
@@ -112,8 +117,8 @@ std::vector<Job> insert_in(Transaction& transaction, std::span<const NewJob> job
         wanted.add(params_of(job, audit && wanted.empty() ? &*audit : nullptr));
     std::vector<Statement> statements{wanted.statement()};
     for (const NewJob& job : jobs) {
-        if (!job.checkpoint_id.empty())
-            statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
+        if (!job.checkpoint_ids.empty())
+            statements.push_back({&queries::use_checkpoints, {job.checkpoint_ids, job.id}});
     }
     auto found = by_id(transaction.run(std::move(statements)).front());
     std::vector<Job> stored;
@@ -197,7 +202,7 @@ std::unique_ptr<GroupCommit<SubmittedOne>> make_submission_group(Pool& pool) {
 }
 
 bool can_be_gathered(const NewJob& job) {
-    return job.checkpoint_id.empty() && job.upload_id.empty();
+    return job.checkpoint_ids.empty() && job.upload_id.empty();
 }
 
 void submit_gathered(Store& store, std::span<GatheredJob* const> jobs) noexcept {

@@ -27,8 +27,9 @@ struct CheckedJob {
     std::string name_stem = {};    ///< what a made name begins with: "lenet"
     std::string id = {};           ///< new_id("job"); empty: one is made when it is stored
     std::optional<store::Dataset> dataset = {};
-    std::string checkpoint_id = {};    ///< that it begins with or reads, kept until it has ended
-    std::string upload_id = {};        ///< likewise
+    /// That it begins with or reads, kept until it has ended.
+    std::vector<std::string> checkpoint_ids = {};
+    std::string upload_id = {};                     ///< likewise
     std::optional<store::JobOrigin> origin = {};    ///< of a retry or a fork
     std::optional<store::JobParent> parent = {};    ///< a sweep or a cross-validation
 

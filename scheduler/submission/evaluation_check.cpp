@@ -1,7 +1,6 @@
 #include "scheduler/submission/evaluation_check.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/stored_json.h"
+#include "scheduler/submission/label_names.h"
 #include "scheduler/submission/prediction_check.h"
 
 // A dataset's check lists its labels: names of classes, or of columns that are numbers. A job may
@@ -22,40 +22,8 @@ namespace slipway::submission {
 
 namespace {
 
-constexpr std::size_t shown_names_max = 20;
-
 Problem evaluation_problem(const char* pointer, std::string message) {
     return {.pointer = pointer, .code = "inconsistent", .message = std::move(message)};
-}
-
-/// The names under a member of a dataset's report; none when they are not there or not all listed.
-std::optional<std::vector<std::string>> names_in(const store::Dataset& dataset, const char* member,
-                                                 const char* count) {
-    const Json report = store::stored_json(dataset.report);
-    if (!report.is_object()) return std::nullopt;
-    const auto list = report.find(member);
-    if (list == report.end() || !list->is_array() || list->empty()) return std::nullopt;
-    if (list->size() < report.value(count, std::size_t{0})) return std::nullopt;
-    std::vector<std::string> names;
-    for (const Json& one : *list)
-        if (one.is_object()) names.push_back(one.value("name", ""));
-    return names;
-}
-
-std::optional<std::vector<std::string>> class_names(const store::Dataset& dataset) {
-    return names_in(dataset, "classes", "class_count");
-}
-
-/// Columns of numbers; all of them are listed.
-std::optional<std::vector<std::string>> number_names(const store::Dataset& dataset) {
-    return names_in(dataset, "labels", "");
-}
-
-std::string shown(const std::vector<std::string>& names) {
-    const std::size_t count = std::min(names.size(), shown_names_max);
-    return fmt::format("{}{}",
-                       fmt::join(names.begin(), names.begin() + std::ptrdiff_t(count), ", "),
-                       count < names.size() ? ", …" : "");
 }
 
 std::vector<Problem> check_classes(const store::Dataset& dataset, const store::Dataset& own) {
@@ -64,7 +32,7 @@ std::vector<Problem> check_classes(const store::Dataset& dataset, const store::D
             "/data/dataset",
             fmt::format("the labels of the dataset {} are numbers ({}), and the checkpoint's task "
                         "is classification; name a dataset with classes",
-                        dataset.name, shown(*number_names(dataset))))};
+                        dataset.name, shown_names(*number_names(dataset))))};
     const auto here = class_names(dataset);
     const auto known = class_names(own);
     if (!here || !known) return {};
@@ -78,10 +46,10 @@ std::vector<Problem> check_classes(const store::Dataset& dataset, const store::D
         here->size() == 1
             ? fmt::format("has no labels that the network knows: its only class is {}",
                           here->front())
-            : fmt::format("has classes that the network does not know: {}", shown(strange));
+            : fmt::format("has classes that the network does not know: {}", shown_names(strange));
     return {evaluation_problem("/data/dataset",
                                fmt::format("the dataset {} {}; those of the training are {}",
-                                           dataset.name, cause, shown(*known)))};
+                                           dataset.name, cause, shown_names(*known)))};
 }
 
 std::vector<Problem> check_numbers(const store::Dataset& dataset, const store::Dataset& own) {
@@ -91,7 +59,7 @@ std::vector<Problem> check_numbers(const store::Dataset& dataset, const store::D
         "/data/dataset",
         fmt::format("the labels of the dataset {} are {}, and those of the training are {}; name "
                     "the same columns in label_columns of the dataset",
-                    dataset.name, shown(*here), shown(*known)))};
+                    dataset.name, shown_names(*here), shown_names(*known)))};
 }
 
 bool chooses_columns(const JobSpec& spec) {

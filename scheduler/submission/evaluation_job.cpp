@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/base/parsed_json.h"
+#include "scheduler/submission/ensemble_check.h"
 #include "scheduler/submission/evaluation_check.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/prediction_check.h"
@@ -32,23 +33,25 @@ Decoded<CheckedJob> check_evaluation(Decoded<EvaluationSpec> request, const Subm
     Decoded<CheckedJob> checked{.value = {}, .problems = std::move(request.problems)};
     CheckedJob& job = checked.value;
     job.kind = JobKind::evaluate;
-    std::optional<store::Job> trained;
+    FoundCheckpoints found;
     if (!has_problem_at(checked.problems, "/from")) {
-        FoundCheckpoint found = find_predicting_checkpoint(store, submitter, evaluation.from);
-        trained = std::move(found.job);
-        if (trained) evaluation.from = {.job = trained->id, .checkpoint = std::move(found.id)};
+        found = find_predicting_checkpoints(store, submitter, evaluation.from);
+        if (!found.ids.empty()) evaluation.from = named_by_id(found);
         add_problems(checked.problems, std::move(found.problems));
     }
-    if (trained) find_evaluated_dataset(evaluation, *trained, submitter, store, checked);
-    if (!trained || !job.dataset) return checked;
-    const bool own_data = job.dataset_id() == trained->dataset_id;
+    if (found.jobs.empty()) return checked;
+    const store::Job& trained = found.jobs.front();
+    find_evaluated_dataset(evaluation, trained, submitter, store, checked);
+    if (!job.dataset) return checked;
+    const bool own_data = job.dataset_id() == trained.dataset_id;
     if (!evaluation.data.split) {
         const bool is_divided = own_data && evaluation.data.part.empty();
         evaluation.data.split = is_divided ? PredictedSplit::val : PredictedSplit::all;
     }
     add_problems(checked.problems,
-                 check_evaluated_data(store, samples_of(evaluation), *job.dataset, *trained));
-    const JobSpec spec = trained_spec(*trained);
+                 check_evaluated_data(store, samples_of(evaluation), *job.dataset, trained));
+    add_problems(checked.problems, check_ensemble_split(samples_of(evaluation), found.jobs));
+    const JobSpec spec = trained_spec(trained);
     add_problems(checked.problems, check_evaluating_cores(spec, evaluation.accelerator));
     if (!checked.ok()) return checked;
     if (!evaluation.precision) evaluation.precision = spec.train.precision;
@@ -65,7 +68,7 @@ Decoded<CheckedJob> check_evaluation(Decoded<EvaluationSpec> request, const Subm
     job.effective = encode(effective(job.spec));
     job.effective["lr"] = nullptr;
     job.name_stem = fmt::format("evaluate-{}", to_string(spec.model.arch));
-    job.checkpoint_id = evaluation.from.checkpoint;
+    job.checkpoint_ids = std::move(found.ids);
     return checked;
 }
 

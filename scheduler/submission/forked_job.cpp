@@ -183,7 +183,7 @@ Decoded<CheckedJob> check_again(const store::Job& origin, const JobForkBody& req
         store::JobOrigin{.action = is_retry ? "retry" : "fork",
                          .job_id = origin.id,
                          .continues_from = continues ? chosen.id : std::string()};
-    if (continues) checked.value.checkpoint_id = chosen.id;
+    if (continues) checked.value.checkpoint_ids = {chosen.id};
     return checked;
 }
 

@@ -13,30 +13,31 @@
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/stored_json.h"
+#include "scheduler/submission/ensemble_check.h"
 
 namespace slipway::submission {
 
 namespace {
 
-FoundCheckpoint refuse(const char* pointer, std::string code, std::string message,
-                       std::vector<std::string> allowed = {}) {
-    return {.id = {},
-            .job = {},
+FoundCheckpoints refuse(const char* pointer, std::string code, std::string message,
+                        std::vector<std::string> allowed = {}) {
+    return {.ids = {},
+            .jobs = {},
             .problems = {{.pointer = pointer,
                           .code = std::move(code),
                           .message = std::move(message),
                           .allowed = std::move(allowed)}}};
 }
 
-FoundCheckpoint unknown_job(const std::string& id) {
+FoundCheckpoints unknown_job(const std::string& id) {
     return refuse("/from/job", "not_found",
                   fmt::format("there is no job {}; GET /v1/jobs lists them", id));
 }
 
-FoundCheckpoint take(const store::Checkpoint& checkpoint, std::optional<store::Job> job) {
+FoundCheckpoints take(const store::Checkpoint& checkpoint, store::Job job) {
     if (std::string why = store::incompatibility(checkpoint); !why.empty())
         return refuse("/from/checkpoint", "incompatible", std::move(why));
-    return {.id = checkpoint.id, .job = std::move(job)};
+    return {.ids = {checkpoint.id}, .jobs = {std::move(job)}};
 }
 
 std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::string& job_id) {
@@ -52,7 +53,7 @@ std::string best_of(const store::Job& job) {
 }
 
 /// "best" and "last" are kinds: the best one and the newest are meant. Anything else is a name.
-FoundCheckpoint choose(store::Store& store, const store::Job& job, const std::string& wanted) {
+FoundCheckpoints choose(store::Store& store, const store::Job& job, const std::string& wanted) {
     const auto kept = kept_checkpoints(store, job.id);
     if (kept.empty())
         return refuse("/from/job", "no_checkpoint",
@@ -96,8 +97,8 @@ std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
         .problems;
 }
 
-FoundCheckpoint find_by_id(store::Store& store, const Submitter& submitter,
-                           const PredictionSource& from) {
+FoundCheckpoints find_by_id(store::Store& store, const Submitter& submitter,
+                            const PredictionSource& from) {
     const auto checkpoint = store::find_checkpoint(store, from.checkpoint);
     if (!checkpoint || !submitter.sees(checkpoint->project))
         return refuse("/from/checkpoint", "not_found",
@@ -112,15 +113,17 @@ FoundCheckpoint find_by_id(store::Store& store, const Submitter& submitter,
         return refuse("/from/job", "inconsistent",
                       fmt::format("the checkpoint {} is of job {}, not of {}; leave from.job out",
                                   from.checkpoint, checkpoint->job_id, from.job));
-    return take(*checkpoint, store::find_job(store, checkpoint->job_id));
+    auto job = store::find_job(store, checkpoint->job_id);
+    if (!job) return unknown_job(checkpoint->job_id);
+    return take(*checkpoint, std::move(*job));
 }
 
-FoundCheckpoint find_of_job(store::Store& store, const Submitter& submitter,
-                            const PredictionSource& from) {
+FoundCheckpoints find_of_job(store::Store& store, const Submitter& submitter,
+                             const PredictionSource& from) {
     auto job = store::find_job(store, from.job);
     if (!job || !submitter.sees(job->project)) return unknown_job(from.job);
     if (auto problems = check_job(*job, "/from/job"); !problems.empty())
-        return {.id = {}, .job = std::move(job), .problems = std::move(problems)};
+        return {.ids = {}, .jobs = {std::move(*job)}, .problems = std::move(problems)};
     return choose(store, *job, from.checkpoint);
 }
 
@@ -160,15 +163,21 @@ std::vector<Problem> check_part(const store::Dataset& dataset, const std::string
 
 }    // namespace
 
-FoundCheckpoint find_predicting_checkpoint(store::Store& store, const Submitter& submitter,
-                                           const PredictionSource& from) {
+FoundCheckpoints find_predicting_checkpoints(store::Store& store, const Submitter& submitter,
+                                             const PredictionSource& from) {
+    if (from.is_ensemble()) return find_ensemble(store, submitter, from);
     if (!is_id("ckp", from.checkpoint)) return find_of_job(store, submitter, from);
-    FoundCheckpoint found = find_by_id(store, submitter, from);
+    FoundCheckpoints found = find_by_id(store, submitter, from);
     if (!found.problems.empty()) return found;
-    if (!found.job) return unknown_job(from.job);
-    found.problems = check_job(*found.job, "/from/checkpoint");
-    if (!found.problems.empty()) found.id.clear();
+    found.problems = check_job(found.jobs.front(), "/from/checkpoint");
+    if (!found.problems.empty()) found.ids.clear();
     return found;
+}
+
+PredictionSource named_by_id(const FoundCheckpoints& found) {
+    if (found.ids.size() == 1)
+        return {.job = found.jobs.front().id, .checkpoint = found.ids.front()};
+    return {.job = {}, .checkpoint = {}, .checkpoints = found.ids};
 }
 
 JobSpec trained_spec(const store::Job& trained) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,17 +13,21 @@
 
 namespace slipway::submission {
 
-/// What a prediction predicts with.
-struct FoundCheckpoint {
-    std::string id;                        ///< empty: there are problems
-    std::optional<store::Job> job;         ///< that made it
-    std::vector<Problem> problems = {};    ///< at /from/job or /from/checkpoint
+/// What a prediction predicts with, or an evaluation measures: one checkpoint, or those of an
+/// ensemble.
+struct FoundCheckpoints {
+    std::vector<std::string> ids;          ///< empty: there are problems
+    std::vector<store::Job> jobs;          ///< that made them; with problems those that were found
+    std::vector<Problem> problems = {};    ///< below /from
 };
 
-/// The checkpoint that is asked for: of a job that the asker sees, that trains and has ended, and
-/// kept. The answer's job is there whenever it was found.
-FoundCheckpoint find_predicting_checkpoint(store::Store& store, const Submitter& submitter,
-                                           const PredictionSource& from);
+/// The checkpoints that are asked for: each of a job that the asker sees, that trains and has
+/// ended, and kept.
+FoundCheckpoints find_predicting_checkpoints(store::Store& store, const Submitter& submitter,
+                                             const PredictionSource& from);
+
+/// `from` as it is stored: with what was found by id, whatever the request called it.
+PredictionSource named_by_id(const FoundCheckpoints& found);
 
 /// The spec of the job that trained.
 /// errors  throws OldJobSpec when this version cannot read it

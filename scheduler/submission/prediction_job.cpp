@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "api/base/parsed_json.h"
+#include "scheduler/submission/ensemble_check.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/prediction_check.h"
 
@@ -20,24 +23,25 @@ Decoded<CheckedJob> check_prediction(Decoded<PredictionSpec> request, const Subm
         job.dataset = std::move(named.dataset);
         add_problems(problems, std::move(named.problems));
     }
-    std::optional<store::Job> trained;
+    FoundCheckpoints found;
     if (!has_problem_at(problems, "/from")) {
-        FoundCheckpoint found = find_predicting_checkpoint(store, submitter, prediction.from);
-        trained = std::move(found.job);
-        if (trained) prediction.from = {.job = trained->id, .checkpoint = std::move(found.id)};
+        found = find_predicting_checkpoints(store, submitter, prediction.from);
+        if (!found.ids.empty()) prediction.from = named_by_id(found);
         add_problems(problems, std::move(found.problems));
     }
-    if (trained && job.dataset)
-        add_problems(problems,
-                     check_predicted_data(store, prediction.data, *job.dataset, *trained));
+    if (!found.jobs.empty() && job.dataset) {
+        add_problems(problems, check_predicted_data(store, prediction.data, *job.dataset,
+                                                    found.jobs.front()));
+        add_problems(problems, check_ensemble_split(prediction.data, found.jobs));
+    }
     if (!checked.ok()) return checked;
-    const JobSpec spec = trained_spec(*trained);
+    const JobSpec spec = trained_spec(found.jobs.front());
     if (!prediction.precision) prediction.precision = spec.train.precision;
     job.spec = predicting_job(spec, prediction);
     job.payload = encode(prediction);
     job.effective = encode_effective(prediction);
     job.name_stem = fmt::format("predict-{}", to_string(spec.model.arch));
-    job.checkpoint_id = prediction.from.checkpoint;
+    job.checkpoint_ids = std::move(found.ids);
     return checked;
 }
 

@@ -36,7 +36,7 @@ store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     job.start_after = spec.limits.start_after;
     job.valid_until = spec.limits.valid_until;
     job.created_by = token_id;
-    job.checkpoint_id = std::move(checked.checkpoint_id);
+    job.checkpoint_ids = std::move(checked.checkpoint_ids);
     job.upload_id = std::move(checked.upload_id);
     job.origin = std::move(checked.origin);
     job.parent = std::move(checked.parent);

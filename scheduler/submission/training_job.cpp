@@ -36,7 +36,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     job.effective = encode(effective(spec));
     job.name_stem = to_string(spec.model.arch);
     if (spec.model.init && is_id("ckp", spec.model.init->from))
-        job.checkpoint_id = spec.model.init->from;
+        job.checkpoint_ids = {spec.model.init->from};
     if (spec.model.init && is_id("upl", spec.model.init->from))
         job.upload_id = spec.model.init->from;
     job.spec = std::move(spec);

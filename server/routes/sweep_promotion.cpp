@@ -97,8 +97,8 @@ Response promote_sweep(const Context& context) {
         job.spec.name = fmt::format("{}-{}-promoted", sweep.name, trial.number);
     if (query_flag(context.request, "dry_run")) return json_response(preview(context, job));
     std::function<void(store::Transaction&)> also;
-    if (body.pin && !job.checkpoint_id.empty())
-        also = [id = job.checkpoint_id](store::Transaction& transaction) {
+    if (body.pin && !job.checkpoint_ids.empty())
+        also = [id = job.checkpoint_ids.front()](store::Transaction& transaction) {
             store::pin_checkpoint_in(transaction, id);
         };
     return submit(context, std::move(job), std::move(also));

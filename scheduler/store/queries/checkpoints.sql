@@ -83,23 +83,27 @@ where job_id = $1 and name = any ($2)
 order by id
 for no key update
 
--- lock_checkpoint_of_job: may a job begin with it; it stays until the job is stored
--- in     $1 id
--- out    deleted; no row when there is none
--- locks  the checkpoint's row, shared, and that of its job against its deletion
-select checkpoint.deleted_at is not null as deleted
+-- lock_checkpoints_of_job: may a job begin with them; they stay until the job is stored
+-- in     $1 ids text[]
+-- out    id, deleted; no row of one that is not there
+-- locks  the checkpoints' rows, shared, in the order of their ids, and those of their jobs against
+--        their deletion
+select checkpoint.id, checkpoint.deleted_at is not null as deleted
 from checkpoint
 join job on job.id = checkpoint.job_id
-where checkpoint.id = $1
+where checkpoint.id = any ($1::text[])
+order by checkpoint.id
 for key share of job
 for share of checkpoint
 
--- use_checkpoint: until the job has ended; nothing when the job was not stored
--- in     $1 id  $2 job_id
+-- use_checkpoints: until the job has ended; nothing when the job was not stored
+-- in     $1 ids text[]  $2 job_id
 insert into checkpoint_use (checkpoint_id, job_id)
-select $1, id
+select used, job.id
 from job
-where id = $2
+cross join unnest($1::text[]) as used
+where job.id = $2
+order by used
 
 -- find_checkpoint_user: a job that has not ended and needs it
 -- in     $1 id

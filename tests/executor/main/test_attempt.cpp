@@ -43,7 +43,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"init_from", (folder / "weights.safetensors").string()},
-            {"checkpoint", nullptr},
+            {"checkpoints", Json::array()},
             {"split", {{"path", (folder / "split.json").string()}, {"hash", "sha256:cd"}}},
             {"member", nullptr},
             {"saves_requested", 0},
@@ -112,7 +112,7 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     const TempFolder folder;
     Json order = order_json(folder.path());
     order["kind"] = "predict";
-    order["checkpoint"] = "/store/checkpoints/job_1/step_2";
+    order["checkpoints"] = {"/store/checkpoints/job_1/step_2"};
     order["payload"] = {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
                         {"data", {{"dataset", "digits"}, {"part", "t10k"}}},
                         {"batch_size_per_core", 7}};
@@ -121,7 +121,7 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     ASSERT_TRUE(read) << read.error().what();
     EXPECT_EQ(read->plan.kind, JobKind::predict);
     ASSERT_TRUE(read->plan.inference);
-    EXPECT_EQ(read->plan.inference->checkpoint, "/store/checkpoints/job_1/step_2");
+    EXPECT_EQ(read->plan.inference->checkpoint(), "/store/checkpoints/job_1/step_2");
     EXPECT_EQ(read->plan.inference->data.part, "t10k");
     EXPECT_EQ(read->plan.inference->batch_size_per_core, 7);
     const auto expect_refused = [&](const Json& changes, const std::string& word) {
@@ -135,7 +135,7 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     };
     expect_refused({{"payload", {{"batch_size_per_core", 0}}}}, "batch_size_per_core");
     expect_refused({{"payload", nullptr}}, "payload");
-    expect_refused({{"checkpoint", nullptr}}, "the kind predict needs one");
+    expect_refused({{"checkpoints", Json::array()}}, "the kind predict needs one");
     expect_refused({{"kind", "train"}}, "payload must be null for the kind train");
     expect_refused({{"kind", "rank"}}, "kind must be one of train, predict, evaluate");
 }
@@ -144,7 +144,7 @@ TEST(ReadAttempt, the_order_of_an_evaluation_names_checkpoint_and_samples) {
     const TempFolder folder;
     Json order = order_json(folder.path());
     order["kind"] = "evaluate";
-    order["checkpoint"] = "/store/checkpoints/job_1/step_2";
+    order["checkpoints"] = {"/store/checkpoints/job_1/step_2"};
     order["payload"] = {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
                         {"data", {{"dataset", "digits"}, {"split", "val"}}}};
     folder.write("attempt.json", order.dump());
@@ -152,14 +152,14 @@ TEST(ReadAttempt, the_order_of_an_evaluation_names_checkpoint_and_samples) {
     ASSERT_TRUE(read) << read.error().what();
     EXPECT_EQ(read->plan.kind, JobKind::evaluate);
     ASSERT_TRUE(read->plan.inference);
-    EXPECT_EQ(read->plan.inference->checkpoint, "/store/checkpoints/job_1/step_2");
+    EXPECT_EQ(read->plan.inference->checkpoint(), "/store/checkpoints/job_1/step_2");
     EXPECT_EQ(read->plan.inference->data.split, PredictedSplit::val);
     EXPECT_TRUE(read->plan.inference->needs_labels);
     order["payload"]["batch_size_per_core"] = 7;
     folder.write("attempt.json", order.dump());
     EXPECT_FALSE(read_attempt(folder.path())) << "it has that of the training";
     order["payload"].erase("batch_size_per_core");
-    order["checkpoint"] = nullptr;
+    order["checkpoints"] = Json::array();
     folder.write("attempt.json", order.dump());
     EXPECT_FALSE(read_attempt(folder.path()));
 }

@@ -51,7 +51,7 @@ protected:
     AttemptPlan predicting(const AttemptPlan& trained, std::int64_t batch = 32,
                            std::int64_t cores = 1) {
         AttemptPlan plan = trained;
-        plan.inference.emplace().checkpoint = *newest_checkpoint(trained.checkpoint_folder);
+        plan.inference.emplace().checkpoints = {*newest_checkpoint(trained.checkpoint_folder)};
         plan.inference->batch_size_per_core = batch;
         PredictionSpec prediction;
         prediction.batch_size_per_core = batch;

@@ -32,7 +32,7 @@ protected:
     AttemptPlan evaluating(const AttemptPlan& trained, std::int64_t cores,
                            PredictedSplit split = PredictedSplit::val) {
         AttemptPlan plan = trained;
-        plan.inference.emplace().checkpoint = *newest_checkpoint(trained.checkpoint_folder);
+        plan.inference.emplace().checkpoints = {*newest_checkpoint(trained.checkpoint_folder)};
         plan.inference->data.split = split;
         plan.inference->needs_labels = true;
         EvaluationSpec request;
@@ -259,7 +259,7 @@ TEST_F(EvaluationRunTest, of_a_checkpoint_that_is_damaged_or_says_too_little_is_
     AttemptPlan one = plan(1);
     train(one);
     const AttemptPlan other = evaluating(one, 1);
-    const std::filesystem::path& checkpoint = other.inference->checkpoint;
+    const std::filesystem::path& checkpoint = other.inference->checkpoint();
     const std::string state = read_file(checkpoint / "state.json");
     const auto with_state = [&](const std::string& text) {
         std::ofstream(checkpoint / "state.json", std::ios::binary) << text;

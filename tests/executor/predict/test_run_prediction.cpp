@@ -122,7 +122,7 @@ TEST_F(Prediction, is_what_a_network_of_float64_says_of_samples_by_the_training_
                                       "9,100,-3,yes,1,0\n");
     const Csv csv(result_of(plan));
     ASSERT_EQ(csv.rows.size(), 2U);
-    const auto& checkpoint = plan.inference->checkpoint;
+    const auto& checkpoint = plan.inference->checkpoint();
     EXPECT_NEAR(csv.number(0, "p_yes"), share_of_yes(checkpoint, {2, 1.5, -0.25, 0.5}),
                 f32_tolerance);
     EXPECT_NEAR(csv.number(1, "p_yes"), share_of_yes(checkpoint, {0, -3, 1, 100}), f32_tolerance);
@@ -267,7 +267,7 @@ TEST_F(Prediction, of_data_that_do_not_fit_names_both) {
     EXPECT_NE(columns.find("wrong.csv"), std::string::npos) << columns;
     EXPECT_NE(columns.find('d'), std::string::npos) << columns;
     AttemptPlan old = predicting(one);
-    std::filesystem::remove(old.inference->checkpoint / "samples.json");
+    std::filesystem::remove(old.inference->checkpoint() / "samples.json");
     EXPECT_EQ(refusal_of(old).find("checkpoint_corrupt: "), 0U) << refusal_of(old);
 }
 

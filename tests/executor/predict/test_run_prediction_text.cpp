@@ -63,7 +63,7 @@ TEST_P(TextPrediction, adds_up_to_the_evaluation_and_reads_other_texts_with_the_
     ASSERT_EQ(other.rows.size(), 2U);
     EXPECT_EQ(other.names[1], "tokens");
     EXPECT_TRUE(std::isfinite(other.number(0, "loss")));
-    std::filesystem::remove(plan.inference->checkpoint / "tokenizer_spec.json");
+    std::filesystem::remove(plan.inference->checkpoint() / "tokenizer_spec.json");
     std::filesystem::remove(plan.report_folder / predictions_file_name);
     EXPECT_NE(refusal_of(plan).find("tokenizer_spec.json"), std::string::npos) << refusal_of(plan);
 }

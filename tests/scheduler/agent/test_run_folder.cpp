@@ -40,10 +40,10 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
                              .packed = "/store/packed",
                              .memory_bytes = 123};
     Json order = to_json(attempt_order(attempt, paths));
-    EXPECT_EQ(order, Json::parse(R"({"version": 4, "job_id": "job_1", "attempt": 2, "fence": "f00d",
+    EXPECT_EQ(order, Json::parse(R"({"version": 5, "job_id": "job_1", "attempt": 2, "fence": "f00d",
         "kind": "train", "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}}, "payload": null,
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "member": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoints": [], "split": null, "member": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
         "packed_folder": "/store/packed",
         "decoded_folder": "", "decoded_bytes_max": 0,
@@ -56,10 +56,10 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     attempt.kind = JobKind::predict;
     attempt.payload = R"({"data": {"dataset": "digits"}})";
     AttemptPaths predicting = paths;
-    predicting.checkpoint = "/store/checkpoints/job_0/step_1";
+    predicting.payload_checkpoints = {"/store/checkpoints/job_0/step_1"};
     order = to_json(attempt_order(attempt, predicting));
     EXPECT_EQ(order.at("kind"), "predict");
-    EXPECT_EQ(order.at("checkpoint"), "/store/checkpoints/job_0/step_1");
+    EXPECT_EQ(order.at("checkpoints"), Json({"/store/checkpoints/job_0/step_1"}));
     EXPECT_EQ(order.at("payload"), Json::parse(R"({"data": {"dataset": "digits"}})"));
     AttemptPaths with_weights = paths;
     with_weights.init = "/store/uploads/upl_1";

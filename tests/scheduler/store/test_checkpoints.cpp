@@ -40,7 +40,7 @@ protected:
     /// A queued job that begins with this checkpoint.
     std::string submit_user(const std::string& checkpoint) {
         NewJob job = new_job("user");
-        job.checkpoint_id = checkpoint;
+        job.checkpoint_ids = {checkpoint};
         return submit(job);
     }
 
@@ -146,7 +146,7 @@ TEST_F(Checkpoints, an_expired_user_lets_go_and_what_is_wanted_stays) {
     const std::string pinned = commit(key, 5, 30);
     for (const std::string& id : {unwanted, wanted, pinned}) {
         NewJob job = new_job("late");
-        job.checkpoint_id = id;
+        job.checkpoint_ids = {id};
         job.valid_until = parse_rfc3339("2020-01-01T00:00:00Z").value();
         submit(job);
     }
@@ -215,7 +215,7 @@ TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
     for (int round = 0; round < rounds; ++round) {
         const std::string id = commit(key, 3 + 2 * round, round);
         NewJob job = new_job("user");
-        job.checkpoint_id = id;
+        job.checkpoint_ids = {id};
         {
             std::jthread submitting([&] {
                 try {

@@ -133,7 +133,7 @@ TEST_F(Retention, the_newest_the_best_and_pinned_checkpoints_stay) {
     const std::string newest = add_checkpoint(key, 6, 50, {"last"});
     pin_checkpoint(store, pinned, true);
     NewJob user = new_job();
-    user.checkpoint_id = used;
+    user.checkpoint_ids = {used};
     submit(user);
     finish_attempt(store, key, {.exit_kind = "succeeded", .job_state = JobState::succeeded});
     set_end(key.job_id, 10);

@@ -39,7 +39,8 @@ TEST_F(JobKinds, a_training_job_has_its_dataset_and_no_payload) {
     EXPECT_EQ(job.dataset.value().name, "points");
     EXPECT_TRUE(job.payload.is_null());
     EXPECT_EQ(job.effective["world_size"], 1);
-    EXPECT_EQ(job.checkpoint_id + job.upload_id, "");
+    EXPECT_TRUE(job.checkpoint_ids.empty());
+    EXPECT_EQ(job.upload_id, "");
 }
 
 TEST_F(JobKinds, a_training_job_tells_what_is_wrong_with_its_fields_and_artifacts_at_once) {
@@ -85,7 +86,7 @@ TEST_F(JobKinds, a_prediction_runs_the_spec_of_the_job_that_trained) {
     const auto job = checked(JobKind::predict, prediction({{"accelerator", {{"cores", 8}}}})).value;
     EXPECT_EQ(job.kind, JobKind::predict);
     EXPECT_EQ(job.name_stem, "predict-mlp");
-    EXPECT_EQ(job.checkpoint_id, checkpoint);
+    EXPECT_EQ(job.checkpoint_ids, std::vector{checkpoint});
     EXPECT_EQ(job.payload["from"], Json({{"job", trained}, {"checkpoint", checkpoint}}));
     EXPECT_EQ(job.payload["precision"], "f32") << "that of the training";
     EXPECT_EQ(job.spec.accelerator.cores, 8);
@@ -106,7 +107,7 @@ TEST_F(JobKinds, an_evaluation_has_the_dataset_the_split_and_the_batch_of_the_tr
     auto job = checked(JobKind::evaluate, from).value;
     EXPECT_EQ(job.kind, JobKind::evaluate);
     EXPECT_EQ(job.name_stem, "evaluate-mlp");
-    EXPECT_EQ(job.checkpoint_id, checkpoint);
+    EXPECT_EQ(job.checkpoint_ids, std::vector{checkpoint});
     EXPECT_EQ(job.dataset.value().name, "points");
     EXPECT_EQ(job.payload["from"], Json({{"job", trained}, {"checkpoint", checkpoint}}));
     EXPECT_EQ(job.payload["data"], Json({{"dataset", job.dataset_id()}, {"split", "val"}}));

@@ -120,7 +120,7 @@ TEST_F(Submit, of_several_jobs_none_is_stored_when_one_cannot_be) {
     const std::int64_t jobs = count("job");
     EXPECT_EQ(store::code_of([&] { send({good, bad, good}, 0); }), ErrorCode::conflict);
     CheckedJob lost = good;
-    lost.checkpoint_id = checkpoint;
+    lost.checkpoint_ids = {checkpoint};
     database.sql("update checkpoint set deleted_at = clock_timestamp()");
     EXPECT_EQ(store::code_of([&] { send({good, lost}, 0); }), ErrorCode::not_found);
     EXPECT_EQ(count("job"), jobs);
