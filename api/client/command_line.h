@@ -35,7 +35,7 @@ struct Line {
     PredictOptions predict;
     EvaluateOptions evaluate;
     CrossValidationOptions cross_validation;
-    EnsembleOptions ensemble;
+    PredictOptions ensemble;
     ForkOptions fork;
     BulkOptions bulk;
     RetentionOptions retention;

@@ -42,11 +42,14 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
     one->add_option("--out", line.out, "output file");
     one = add(*cv, "predict", "Predict a dataset with the mean of the models of all folds", line,
               [&line](const HttpClient& c) { return predict_with_folds(c, line.ensemble); });
-    one->add_option("id", line.ensemble.id, "cross-validation that has succeeded")->required();
+    one->add_option("id", line.ensemble.from, "cross-validation that has succeeded")->required();
     one->add_option("dataset", line.ensemble.dataset, "dataset id or name")->required();
+    line.ensemble.checkpoint = "last";
+    one->add_option("--checkpoint", line.ensemble.checkpoint,
+                    "checkpoint of each fold: best, last");
     one->add_option("--part", line.ensemble.part, "only this part of the dataset");
     one->add_option("--batch", line.ensemble.batch_size_per_core, "batch size per core");
-    one->add_option("--cores", line.ensemble.cores, "number of cores of each model: 1 or 8");
+    one->add_option("--cores", line.ensemble.cores, "number of cores: 1 or 8");
     one->add_option("--out", line.ensemble.out, "output file")->required();
     one = add_with_id(*cv, "retry", "Try failed folds again: all, or those of some codes", line,
                       [&line](const HttpClient& c) { return retry_folds(c, line.id, line.retry); });

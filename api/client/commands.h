@@ -113,8 +113,8 @@ ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_
                         const ExportWeightsOptions& options);
 
 struct PredictOptions {
-    std::string from;                   ///< a job or a checkpoint, by id
-    std::string checkpoint = "best";    ///< of a job
+    std::string from;                   ///< as checkpoint_source
+    std::string checkpoint = "best";    ///< of a job, or of each fold
     std::string dataset;
     std::string part = {};
     std::string split = "all";
@@ -131,8 +131,8 @@ ExitCode print_result(const HttpClient& client, const std::string& prediction_id
                       const std::string& out);
 
 struct EvaluateOptions {
-    std::string from;                   ///< a job or a checkpoint, by id
-    std::string checkpoint = "best";    ///< of a job
+    std::string from;                   ///< as checkpoint_source
+    std::string checkpoint = "best";    ///< of a job, or of each fold
     std::string dataset = {};           ///< empty: that of the training
     std::string part = {};
     std::string split = {};        ///< empty: the service's default
@@ -165,16 +165,9 @@ ExitCode compare_cross_validations(const HttpClient& client, const std::string& 
                                    const std::string& second, bool json);
 /// The out-of-fold predictions, to `out` or stdout.
 ExitCode fetch_oof(const HttpClient& client, const std::string& id, const std::string& out);
-struct EnsembleOptions {
-    std::string id;    ///< of the cross-validation
-    std::string dataset;
-    std::string part = {};
-    int batch_size_per_core = 32;
-    int cores = 1;
-    std::string out;
-};
-/// Predicts a dataset with the last checkpoint of every fold, and writes the mean of them all.
-ExitCode predict_with_folds(const HttpClient& client, const EnsembleOptions& options);
+/// Predicts a dataset with the mean of the networks of all folds, in the cross-validation's
+/// project; `options.from` is its id.
+ExitCode predict_with_folds(const HttpClient& client, PredictOptions options);
 /// All folds that failed or were cancelled, or those that failed with these codes.
 ExitCode retry_folds(const HttpClient& client, const std::string& id, const RetryOptions& options);
 ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id);

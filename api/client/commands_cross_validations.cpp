@@ -2,20 +2,16 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "api/client/commands.h"
-#include "api/client/ensemble_csv.h"
 #include "api/client/progress_line.h"
 #include "api/client/watch_stream.h"
 
 namespace slipway::client {
 namespace {
 
-constexpr std::chrono::milliseconds look_every{500};
 constexpr const char* collection = "/v1/cross-validations";
 
 std::string cross_validation_path(const std::string& id, const char* part = "") {
@@ -89,78 +85,6 @@ private:
 std::string whole_number(const Json& object, const char* name) {
     return object.at(name).is_null() ? "–" : object.at(name).dump();
 }
-
-/// Jobs of kind predict, one for each fold that has succeeded.
-std::vector<std::string> submit_predictions(const HttpClient& client,
-                                            const EnsembleOptions& options) {
-    const Json folds = get(client, cross_validation_path(options.id, "/folds"));
-    const Json one = get(client, cross_validation_path(options.id));
-    std::vector<std::string> ids;
-    for (const Json& fold : folds.at("items")) {
-        if (text_of(fold, "state") != "succeeded") {
-            throw Stop(ExitCode::usage,
-                       fmt::format("fold {} is {}: an ensemble is of all folds",
-                                   whole_number(fold, "fold"), cell(fold, "state")));
-        }
-        Json data{{"dataset", options.dataset}};
-        if (!options.part.empty()) data["part"] = options.part;
-        const Json job = call(client, "POST", "/v1/predictions",
-                              {{"project", one.at("project")},
-                               {"from", {{"job", fold.at("job_id")}, {"checkpoint", "last"}}},
-                               {"data", std::move(data)},
-                               {"batch_size_per_core", options.batch_size_per_core},
-                               {"accelerator", {{"cores", options.cores}}}});
-        ids.push_back(text_of(job, "id"));
-    }
-    if (ids.empty()) throw Stop(ExitCode::usage, options.id + " has no folds yet");
-    return ids;
-}
-
-void wait_for_prediction(const HttpClient& client, const std::string& id) {
-    while (true) {
-        const Json job = get(client, job_path(id));
-        const std::string state = text_of(job, "state");
-        if (state == "succeeded") return;
-        if (state == "failed" || state == "cancelled" || state == "timed_out" ||
-            state == "expired" || state == "stopped")
-            throw Stop(ExitCode::job_failed, fmt::format("the prediction {} is {}", id, state));
-        pause_for(look_every);
-    }
-}
-
-/// The files of the folds beside the result, which are removed however it ends.
-class FoldFiles {
-public:
-    FoldFiles(std::string out, std::size_t folds) : out_(std::move(out)), folds_(folds) {}
-    FoldFiles(const FoldFiles&) = delete;
-    FoldFiles& operator=(const FoldFiles&) = delete;
-    ~FoldFiles() {
-        std::error_code problem;
-        for (std::size_t fold = 0; fold < folds_; ++fold)
-            std::filesystem::remove(name(fold), problem);
-        std::filesystem::remove(part(), problem);
-    }
-
-    std::string name(std::size_t fold) const { return fmt::format("{}.fold_{}", out_, fold); }
-    std::string part() const { return out_ + ".part"; }
-
-    /// Reads them all at once, row by row.
-    void average() const {
-        std::vector<std::unique_ptr<std::istream>> models;
-        for (std::size_t fold = 0; fold < folds_; ++fold)
-            models.push_back(std::make_unique<std::ifstream>(name(fold), std::ios::binary));
-        std::ofstream out(part(), std::ios::binary);
-        average_predictions(models, out);
-        out.close();
-        std::error_code problem;
-        if (out) std::filesystem::rename(part(), out_, problem);
-        if (!out || problem) throw Stop(ExitCode::usage, out_ + " cannot be written");
-    }
-
-private:
-    std::string out_;
-    std::size_t folds_;
-};
 
 }    // namespace
 
@@ -281,17 +205,9 @@ ExitCode fetch_oof(const HttpClient& client, const std::string& id, const std::s
     return ExitCode::ok;
 }
 
-ExitCode predict_with_folds(const HttpClient& client, const EnsembleOptions& options) {
-    const std::vector<std::string> ids = submit_predictions(client, options);
-    const FoldFiles files(options.out, ids.size());
-    for (std::size_t fold = 0; fold < ids.size(); ++fold) {
-        wait_for_prediction(client, ids[fold]);
-        save_csv(client, fmt::format("/v1/predictions/{}/result.csv", percent_encode(ids[fold])),
-                 files.name(fold));
-    }
-    files.average();
-    fmt::print("{}\n", options.out);
-    return ExitCode::ok;
+ExitCode predict_with_folds(const HttpClient& client, PredictOptions options) {
+    options.project = text_of(get(client, cross_validation_path(options.from)), "project");
+    return predict(client, options);
 }
 
 ExitCode retry_folds(const HttpClient& client, const std::string& id, const RetryOptions& options) {

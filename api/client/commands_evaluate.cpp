@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/base/id.h"
+#include "api/client/checkpoint_source.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
 
@@ -14,15 +14,12 @@ namespace slipway::client {
 namespace {
 
 Json evaluation_request(const EvaluateOptions& options) {
-    Json source{{"checkpoint", options.from}};
-    if (!is_id("ckp", options.from))
-        source = {{"job", options.from}, {"checkpoint", options.checkpoint}};
     Json data = Json::object();
     if (!options.dataset.empty()) data["dataset"] = options.dataset;
     if (!options.part.empty()) data["part"] = options.part;
     if (!options.split.empty()) data["split"] = options.split;
     Json request{{"project", options.project},
-                 {"from", std::move(source)},
+                 {"from", checkpoint_source(options.from, options.checkpoint)},
                  {"data", std::move(data)},
                  {"accelerator", {{"cores", options.cores}}}};
     if (!options.precision.empty()) request["precision"] = options.precision;

@@ -6,8 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "api/base/id.h"
 #include "api/base/printable.h"
+#include "api/client/checkpoint_source.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
 
@@ -17,13 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Json request_of(const PredictOptions& options) {
-    Json source{{"checkpoint", options.from}};
-    if (!is_id("ckp", options.from))
-        source = {{"job", options.from}, {"checkpoint", options.checkpoint}};
     Json data{{"dataset", options.dataset}, {"split", options.split}};
     if (!options.part.empty()) data["part"] = options.part;
     Json request{{"project", options.project},
-                 {"from", std::move(source)},
+                 {"from", checkpoint_source(options.from, options.checkpoint)},
                  {"data", std::move(data)},
                  {"batch_size_per_core", options.batch_size_per_core},
                  {"accelerator", {{"cores", options.cores}}}};

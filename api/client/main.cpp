@@ -23,11 +23,13 @@ void add_predict_commands(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "predict", "Run a trained model over a dataset", line,
                         [&line](const HttpClient& c) { return predict(c, line.predict); });
     PredictOptions& options = line.predict;
-    one->add_option("from", options.from, "a job that has ended, or a checkpoint (ckp_…)")
+    one->add_option("from", options.from,
+                    "a job that has ended, a checkpoint (ckp_…), several with commas between them, "
+                    "or a cross-validation (cv_…)")
         ->required();
     one->add_option("dataset", options.dataset, "dataset id or name")->required();
     one->add_option("--checkpoint", options.checkpoint,
-                    "checkpoint of the job: best, last or a name");
+                    "checkpoint of the job: best, last or a name; of each fold: best or last");
     auto* part = one->add_option("--part", options.part, "only this part of the dataset");
     one->add_option("--split", options.split,
                     "all, or the training or validation samples of the job: train, val")
@@ -47,12 +49,14 @@ void add_evaluate_command(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "evaluate", "Measure a trained model on labelled samples", line,
                         [&line](const HttpClient& c) { return evaluate(c, line.evaluate); });
     EvaluateOptions& options = line.evaluate;
-    one->add_option("from", options.from, "a job that has ended, or a checkpoint (ckp_…)")
+    one->add_option("from", options.from,
+                    "a job that has ended, a checkpoint (ckp_…), several with commas between them, "
+                    "or a cross-validation (cv_…)")
         ->required();
     one->add_option("dataset", options.dataset,
                     "dataset id or name; default: that of the training");
     one->add_option("--checkpoint", options.checkpoint,
-                    "checkpoint of the job: best, last or a name");
+                    "checkpoint of the job: best, last or a name; of each fold: best or last");
     auto* part = one->add_option("--part", options.part, "only this part of the dataset");
     one->add_option("--split", options.split,
                     "all, or the training or validation samples of the job: train, val; default: "

@@ -3,9 +3,11 @@ test here fails. Method: one small job on a real service; what changes from run 
 by its kind before the output is compared."""
 import csv
 import json
+import math
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import tempfile
 import unittest
@@ -597,21 +599,43 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertEqual(self.ok("cv", "oof", self.crossed(), "--out", "oof.csv"), "oof.csv\n")
         self.assertEqual((self.folder / "oof.csv").read_text(), self.ok("cv", "oof", self.crossed()))
 
+    def csv_of(self, name):
+        with open(self.folder / name) as file:
+            return list(csv.DictReader(file))
+
     def test_cv_predict(self):
-        said = self.ok("cv", "predict", self.crossed(), "points", "--out", "ensemble.csv")
+        one = self.crossed()
+        said = self.ok("cv", "predict", one, "points", "--out", "ensemble.csv")
         self.assertEqual(said.splitlines()[-1], "ensemble.csv")
-        with open(self.folder / "ensemble.csv") as file:
-            rows = list(csv.DictReader(file))
+        rows = self.csv_of("ensemble.csv")
         self.assertEqual([int(row["sample"]) for row in rows], list(range(600)))
-        alone = [list(csv.DictReader(self.ok("result", job["id"]).splitlines()))
-                 for job in self.service.get("/v1/jobs?kind=predict&limit=3")["items"]]
-        for number in (0, 299, 599):
-            for name in ("p_yes", "p_no"):
-                mean = sum(float(one[number][name]) for one in alone) / 3
-                self.assertAlmostEqual(float(rows[number][name]), mean, places=9)
-            best = max(("no", "yes"), key=lambda label: float(rows[number]["p_" + label]))
-            self.assertEqual(rows[number]["predicted"], best)
-        self.assertFalse(list(self.folder.glob("ensemble.csv.*")))
+        alone = []
+        for fold in self.service.get(f"/v1/cross-validations/{one}/folds")["items"]:
+            self.ok("predict", fold["job_id"], "points", "--checkpoint", "last", "--out", "alone.csv")
+            alone.append(self.csv_of("alone.csv"))
+        for number, row in enumerate(rows):
+            said_alone = {name: [float(each[number][name]) for each in alone] for name in ("p_no", "p_yes")}
+            for name, numbers in said_alone.items():
+                self.assertAlmostEqual(float(row[name]), statistics.fmean(numbers), delta=1e-6)
+            best = max(("no", "yes"), key=lambda label: float(row["p_" + label]))
+            self.assertEqual(row["predicted"], best)
+            self.assertAlmostEqual(float(row["std_predicted"]), statistics.stdev(said_alone["p_" + best]), delta=1e-6)
+        self.ok("predict", one, "points", "--checkpoint", "last", "--out", "same.csv")
+        self.assertEqual((self.folder / "same.csv").read_text(), (self.folder / "ensemble.csv").read_text())
+
+    def test_evaluate_an_ensemble(self):
+        one = self.crossed()
+        self.assertIn("were trained by different ones", run("evaluate", one, home=self.service.home, check=4).stderr)
+        said = self.ok("evaluate", one, "--split", "all", "--checkpoint", "last", "--follow")
+        rows = dict(self.table("metric" + said.split("\nmetric")[1], "metric", "value"))
+        self.ok("cv", "predict", one, "points", "--out", "measured.csv")
+        predicted = self.csv_of("measured.csv")
+        loss = -statistics.fmean(math.log(float(row["p_" + row["label"]])) for row in predicted)
+        self.assertAlmostEqual(float(rows["val_loss"]), loss, delta=1e-5)
+        ids = [checkpoint["id"] for fold in self.service.get(f"/v1/cross-validations/{one}/folds")["items"]
+               for checkpoint in self.service.get(f"/v1/checkpoints?job={fold['job_id']}")["items"] if "last" in checkpoint["kinds"]]
+        listed = self.ok("evaluate", ",".join(ids[:2]), "--split", "all", "--follow")
+        self.assertIn("val_loss", listed)
 
     def crossed_and_running(self):
         request = json.loads((self.folder / "cv.json").read_text())
