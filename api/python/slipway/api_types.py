@@ -1076,7 +1076,7 @@ EvaluationSpec = TypedDict("EvaluationSpec", {
     "accelerator": "NotRequired[AcceleratorSpec]",
     # Data to evaluate on.
     "data": "NotRequired[EvaluationData]",
-    # Checkpoint.
+    # Checkpoint, or those of an ensemble.
     "from": "PredictionSource",
     # Key-value labels for filtering.
     "labels": "NotRequired[dict[str, str]]",
@@ -2814,10 +2814,16 @@ class PredictionPreview(TypedDict):
 
 
 class PredictionSource(TypedDict):
-    """A checkpoint of a job that has ended."""
-    # best, last, a checkpoint name of the job, or a checkpoint id (ckp_…).
+    """A checkpoint of a job that has ended, or several as an ensemble, whose outputs are
+    averaged."""
+    # best, last, a checkpoint name of the job, or a checkpoint id (ckp_…); best or last of a
+    # cross-validation.
     checkpoint: NotRequired[str]
-    # Id of the job that saved it. Required unless checkpoint is an id.
+    # Ids of the checkpoints of an ensemble, of one project.
+    checkpoints: NotRequired[list[str]]
+    # Id of a cross-validation, of whose folds the checkpoints are the ensemble.
+    cross_validation: NotRequired[str]
+    # Id of the job that saved it. Required if checkpoint is the name of one.
     job: NotRequired[str]
 
 
@@ -2829,7 +2835,7 @@ PredictionSpec = TypedDict("PredictionSpec", {
     "batch_size_per_core": "NotRequired[int]",
     # Data to predict.
     "data": "PredictionData",
-    # Checkpoint.
+    # Checkpoint, or those of an ensemble.
     "from": "PredictionSource",
     # Key-value labels for filtering.
     "labels": "NotRequired[dict[str, str]]",

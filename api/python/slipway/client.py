@@ -25,6 +25,9 @@ PATIENCE_S = 300.0
 Reference = str | Mapping[str, Any]
 """An object of the service: its id, or its document."""
 
+Source = Reference | list[Reference]
+"""A job or a checkpoint; for the mean of several networks checkpoints or a cross-validation."""
+
 
 def id_of(reference: Reference) -> str:
     return reference if isinstance(reference, str) else reference["id"]
@@ -198,7 +201,7 @@ class Client(Endpoints):
         return found
 
     # ---- predictions and evaluations ----------------------------------------
-    def predict(self, source: Reference, dataset: str, *, checkpoint: str = "best", wait: bool = True, progress: bool = False,
+    def predict(self, source: Source, dataset: str, *, checkpoint: str = "best", wait: bool = True, progress: bool = False,
                 **fields: Any) -> Job:
         """Runs a trained model over a dataset. `fields` are further ones of the request: {"data": …} is completed, not replaced."""
         return self._from_checkpoint("predict", source, checkpoint, {"dataset": dataset}, wait, progress, fields)
@@ -207,15 +210,14 @@ class Client(Endpoints):
         """The result of a prediction: column -> array, or list of texts."""
         return tables.columns_of(self.get_prediction_result(id_of(prediction)))
 
-    def evaluate(self, source: Reference, dataset: str | None = None, *, checkpoint: str = "best", wait: bool = True,
+    def evaluate(self, source: Source, dataset: str | None = None, *, checkpoint: str = "best", wait: bool = True,
                  progress: bool = False, **fields: Any) -> Job:
-        """Measures a trained model; the metrics are in `result`. dataset: default is that of the training."""
+        """Measures a trained model, or several as predict(); the metrics are in `result`. dataset: default is that of the training."""
         return self._from_checkpoint("evaluate", source, checkpoint, {"dataset": dataset} if dataset else {}, wait, progress, fields)
 
-    def _from_checkpoint(self, kind: str, source: Reference, checkpoint: str, data: dict[str, Any], wait: bool, progress: bool,
+    def _from_checkpoint(self, kind: str, source: Source, checkpoint: str, data: dict[str, Any], wait: bool, progress: bool,
                          fields: dict[str, Any]) -> Any:
-        given = id_of(source)
-        origin = {"checkpoint": given} if given.startswith("ckp_") else {"job": given, "checkpoint": checkpoint}
+        origin = _checkpoint_source(source, checkpoint)
         job = self.submit({**fields, "from": origin, "data": {**fields.get("data", {}), **data}}, kind=kind)
         return self.wait(job, progress=progress) if wait else job
 
@@ -261,6 +263,16 @@ class Client(Endpoints):
     def out_of_fold_predictions(self, cross_validation: Reference) -> dict[str, Any]:
         """Each sample as predicted by the fold that did not train on it: column -> array, or list of texts."""
         return tables.columns_of(self.get_cross_validation_oof(id_of(cross_validation)))
+
+
+def _checkpoint_source(source: Source, checkpoint: str) -> dict[str, Any]:
+    """`from` of a prediction or an evaluation."""
+    if isinstance(source, list):
+        return {"checkpoints": [id_of(one) for one in source]}
+    given = id_of(source)
+    if given.startswith("ckp_"):
+        return {"checkpoint": given}
+    return {"cross_validation" if given.startswith("cv_") else "job": given, "checkpoint": checkpoint}
 
 
 def _check_time(end: float | None, what: str) -> None:

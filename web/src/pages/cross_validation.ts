@@ -76,6 +76,8 @@ export function CrossValidation({ id }: { id: string }) {
     ${one.refit_job_id && html`<p>Trained on all samples: <a href=${href(`/jobs/${one.refit_job_id}`)}>the refit</a>.</p>`}
     ${one.oof && html`<p><a href=${address(`${path}/oof`)} download>Out-of-fold predictions</a> (${number(one.oof.rows)} rows, ${bytes(one.oof.bytes)})</p>`}
     <${Curls} requests=${[{ label: "Read it", method: "GET", path }, { label: "Its folds", method: "GET", path: `${path}/folds` },
+      ...(one.state === "succeeded" ? [{ label: "Predict a dataset with the mean of the folds' networks", method: "POST", path: "/v1/predictions",
+        body: { project: one.project, from: { cross_validation: id }, data: { dataset: "DATASET" } } }] : []),
       ...(goes_on ? [{ label: "Cancel", method: "POST", path: `${path}/cancel` }] : [])]} />
   </main>`;
 }

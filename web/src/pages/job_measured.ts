@@ -12,11 +12,17 @@ import { Confusion } from "./confusion";
 const samples_of = (data: Record<string, any>) =>
   data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
 
+/** The checkpoint, or those of an ensemble. */
+function Source({ from }: { from: Record<string, any> }) {
+  if (!from.checkpoints) return html`Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a>`;
+  return html`The mean of ${from.checkpoints.length} checkpoints (${from.checkpoints.map((id: string, index: number) => html`${index > 0 && ", "}<code>${id}</code>`)})`;
+}
+
 export function Prediction({ job }: { job: Job }) {
   const { from, data } = job.prediction ?? {};
   return html`<section>
     <h2>Prediction</h2>
-    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a> over ${data.dataset}, ${samples_of(data)}.</p>
+    <p><${Source} from=${from} /> over ${data.dataset}, ${samples_of(data)}.</p>
     ${job.state === "succeeded"
       ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
       : html`<p class="hint">The result is there when it has succeeded.</p>`}
@@ -33,7 +39,7 @@ export function Evaluation({ job }: { job: Job }) {
   }, [job.id, succeeded]);
   return html`<section>
     <h2>Evaluation</h2>
-    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a> on ${data.dataset}, ${samples_of(data)}.</p>
+    <p><${Source} from=${from} /> on ${data.dataset}, ${samples_of(data)}.</p>
     <${ErrorNote} error=${error} />
     ${!succeeded && html`<p class="hint">The metrics are there when it has succeeded.</p>`}
     ${report && html`<div class="scroll" tabindex="0" role="region" aria-label="metrics"><table>

@@ -18,8 +18,11 @@ interface ListProps {
   columns: Column<Job>[];
 }
 
+const source_of = (from: Record<string, any>) =>
+  from.checkpoints ? `${from.checkpoints.length} checkpoints` : html`<a href=${href(`/jobs/${from.job}`)}>${from.job}</a>`;
+
 const from_column = (key: "evaluation" | "prediction"): Column<Job>[] => [
-  { name: "of job", wide: true, cell: (job) => html`<a href=${href(`/jobs/${job[key]?.from?.job}`)}>${job[key]?.from?.job}</a>` },
+  { name: "of job", wide: true, cell: (job) => source_of(job[key]?.from ?? {}) },
   { name: "dataset", wide: true, cell: (job) => job[key]?.data?.dataset ?? "–" },
 ];
 
