@@ -130,6 +130,16 @@ class Benches(unittest.TestCase):
         self.assertEqual((figures["kills"], figures["other_bits"]), (2, 0))
         self.assertGreater(figures["runs"], 0)
 
+    def test_what_active_sweeps_cost_is_printed(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "active_sweeps.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
+                              "--sweeps", "5", "--ends", "3", "--seconds", "1"], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        without, with_sweeps, ending = map(json.loads, ran.stdout.splitlines())
+        self.assertEqual((without["sweeps"], with_sweeps["sweeps"]), (0, 5))
+        self.assertEqual(without["idle"].keys(), {"transactions_per_s", "slipwayd_ms_per_s", "postgres_ms_per_s"})
+        self.assertEqual(ending["ending"]["trials"], 3)
+        self.assertGreaterEqual(ending["ending"]["transactions_per_trial"], 3)    # a request, a step, a job
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
