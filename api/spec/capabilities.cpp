@@ -64,7 +64,9 @@ Json capabilities_document(const Json& confinement, const Json& limits) {
         {"lr_scalings", words<LrScaling>()},
         {"queue_classes", words<QueueClass>()},
         {"accelerators",
-         {{"cores", Json::array({1, 8})}, {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})}}}};
+         {{"cores", Json::array({1, 8})},
+          {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})},
+          {"slice", {{"cores", {{"minimum", 16}, {"maximum", 2048}, {"multipleOf", 8}}}}}}}};
     document["confinement"] = confinement;
     document["limits"] = limits;
     document["$defs"] = definitions.all();    // of objects within the parameters

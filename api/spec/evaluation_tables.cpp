@@ -53,7 +53,7 @@ const Object<EvaluationSpec>& evaluation_spec_table() {
                    "Precision of the computation. Default: that of the training.",
                    Choice<Precision>{})
             .field("accelerator", &EvaluationSpec::accelerator, "Cores to run on.",
-                   Nested<AcceleratorSpec>{&accelerator_table()})
+                   Nested<AcceleratorSpec>{&one_host_accelerator_table()})
             .field("limits", &EvaluationSpec::limits, "Start time and limits.",
                    Nested<LimitsSpec>{&limits_table()})
             .field("queue", &EvaluationSpec::queue, "Scheduling class and preemption.",

@@ -20,6 +20,13 @@ std::optional<TaskType> language_task(Arch arch) {
     return traits(arch).language_task;
 }
 
+AcceleratorSpec on_one_host(const AcceleratorSpec& accelerator) {
+    AcceleratorSpec one = accelerator;
+    if (one.slice) one.cores = host_cores;
+    one.slice.reset();
+    return one;
+}
+
 EffectiveValues effective(const JobSpec& spec) {
     EffectiveValues values;
     values.world_size = spec.accelerator.cores;

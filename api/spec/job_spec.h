@@ -122,13 +122,27 @@ struct DataSpec {
     bool operator==(const DataSpec&) const = default;
 };
 
-/// `accelerator`: a number of cores (1 or 8), or one core by number.
+/// Cores of one host that a job of several cores has; a slice has as many of each of its hosts.
+inline constexpr std::int64_t host_cores = 8;
+
+/// `accelerator.slice`: whole hosts.
+struct SliceSpec {
+    std::int64_t cores = 2 * host_cores;    ///< of all its hosts together: 16, 24 … 2048
+    bool operator==(const SliceSpec&) const = default;
+};
+
+/// `accelerator`: a number of cores (1 or 8), one core by number, or a slice.
 struct AcceleratorSpec {
-    std::int64_t cores = 1;                      ///< 1 or 8; 1 when `core_id` is set
-    std::optional<std::int64_t> core_id;         ///< 1 to 8; on the wire `core_ids`: [5]
-    std::optional<std::int64_t> memory_bytes;    ///< a plan above this is refused; absent: no limit
+    std::int64_t cores = 1;    ///< 1 or 8; 1 with `core_id`; of a slice all of its cores
+    std::optional<std::int64_t> core_id = {};    ///< 1 to 8; on the wire `core_ids`: [5]
+    std::optional<SliceSpec> slice = {};         ///< absent: the cores are those of one host
+    std::optional<std::int64_t> memory_bytes =
+        {};    ///< a plan above this is refused; absent: no limit
     bool operator==(const AcceleratorSpec&) const = default;
 };
+
+/// What a job of one host gets in place of the cores of a slice: those of one of its hosts.
+AcceleratorSpec on_one_host(const AcceleratorSpec& accelerator);
 
 /// `checkpoint.best`. Metrics are those of the validation part: "val_" and a task metric.
 struct BestSpec {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "api/spec/table/collections.h"
 #include "api/spec/tables.h"
 
@@ -136,19 +138,61 @@ const Object<ModelSpec>& model_table() {
     return table;
 }
 
+namespace {
+
+const Object<SliceSpec>& slice_table() {
+    static const auto table =
+        Object<SliceSpec>("SliceSpec", "Whole hosts of 8 virtual cores each that train together.")
+            .field("cores", &SliceSpec::cores,
+                   "Number of virtual cores of all hosts together; no more than the known hosts "
+                   "have.",
+                   Integer{.min = 2 * host_cores, .max = 2048, .multiple_of = host_cores},
+                   {.required = true});
+    return table;
+}
+
+std::string_view variant_of(const AcceleratorSpec& spec) {
+    if (spec.slice) return "slice";
+    return spec.core_id ? "core_ids" : "cores";
+}
+
+/// The fields of a job on one host.
+Object<AcceleratorSpec> one_host_fields(std::string_view name, std::string_view summary) {
+    return Object<AcceleratorSpec>(name, summary)
+        .field("cores", &AcceleratorSpec::cores,
+               "Number of virtual cores of one host; gradients are summed over them.",
+               IntegerChoice{{1, 8}}, {.only = {"cores"}})
+        .field("core_ids", &AcceleratorSpec::core_id,
+               "Run on exactly this core; the job waits for it.",
+               Single<Integer>{{.min = 1, .max = 8}}, {.required = true, .only = {"core_ids"}});
+}
+
+}    // namespace
+
 const Object<AcceleratorSpec>& accelerator_table() {
     static const auto table =
-        Object<AcceleratorSpec>("AcceleratorSpec",
-                                "Cores to run on: a number of cores, or one core by number.")
-            .variants(
-                "", {"cores", "core_ids"}, "cores",
-                [](const AcceleratorSpec& spec) { return spec.core_id ? "core_ids" : "cores"; })
-            .field("cores", &AcceleratorSpec::cores,
-                   "Number of virtual cores of one host; gradients are summed over them.",
-                   IntegerChoice{{1, 8}}, {.only = {"cores"}})
-            .field("core_ids", &AcceleratorSpec::core_id,
-                   "Run on exactly this core; the job waits for it.",
-                   Single<Integer>{{.min = 1, .max = 8}}, {.required = true, .only = {"core_ids"}})
+        one_host_fields(
+            "AcceleratorSpec",
+            "Cores to run on: a number of cores, one core by number, or a slice of whole hosts.")
+            .variants("", {"cores", "core_ids", "slice"}, "cores", variant_of)
+            .field("slice", &AcceleratorSpec::slice,
+                   "Run on whole hosts; gradients are summed over the cores of all of them.",
+                   Nested<SliceSpec>{&slice_table()}, {.required = true, .only = {"slice"}})
+            .field("memory_bytes", &AcceleratorSpec::memory_bytes,
+                   "Memory limit, of a slice on each host: a program that needs more is rejected "
+                   "before it runs.",
+                   Integer{.min = 1 << 20})
+            .rule([](const Json&, AcceleratorSpec& spec, const Reader&) {
+                if (spec.slice) spec.cores = spec.slice->cores;
+            });
+    return table;
+}
+
+const Object<AcceleratorSpec>& one_host_accelerator_table() {
+    static const auto table =
+        one_host_fields("OneHostAcceleratorSpec",
+                        "Cores of one host to run on: a number of cores, or one core by number.")
+            .variants("", {"cores", "core_ids"}, "cores", variant_of)
             .field("memory_bytes", &AcceleratorSpec::memory_bytes,
                    "Memory limit: a program that needs more is rejected before it runs.",
                    Integer{.min = 1 << 20})

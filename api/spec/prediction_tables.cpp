@@ -145,7 +145,7 @@ const Object<PredictionSpec>& prediction_table() {
                    "Precision of the computation. Default: that of the training.",
                    Choice<Precision>{})
             .field("accelerator", &PredictionSpec::accelerator, "Cores to run on.",
-                   Nested<AcceleratorSpec>{&accelerator_table()})
+                   Nested<AcceleratorSpec>{&one_host_accelerator_table()})
             .field("limits", &PredictionSpec::limits, "Start time and limits.",
                    Nested<LimitsSpec>{&limits_table()})
             .field("queue", &PredictionSpec::queue, "Scheduling class and preemption.",

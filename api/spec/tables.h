@@ -42,6 +42,8 @@ const Object<ModelSpec>& model_table();
 const Object<InitSpec>& init_table();
 const Object<HeadSpec>& head_table();
 const Object<AcceleratorSpec>& accelerator_table();
+/// Of a job that cannot be a slice.
+const Object<AcceleratorSpec>& one_host_accelerator_table();
 
 // layer_tables.cpp
 const Object<LayerSpec>& layer_table();

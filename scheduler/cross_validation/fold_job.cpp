@@ -85,7 +85,7 @@ Decoded<submission::CheckedJob> prediction_of_fold(const FoldJobSource& source,
     prediction.data.dataset = source.cross_validation.dataset_id;
     prediction.data.split = PredictedSplit::val;
     prediction.batch_size_per_core = trained.train.batch_size_per_core;
-    prediction.accelerator = trained.accelerator;
+    prediction.accelerator = on_one_host(trained.accelerator);
     prediction.limits.max_restarts = trained.limits.max_restarts;
     prediction.queue = trained.queue;
     Decoded<submission::CheckedJob> job = submission::check_prediction(

@@ -94,6 +94,8 @@ struct Alternatives {
 constexpr auto alternatives = std::to_array<Alternatives>({
     {"/train/epochs", "/train/steps"},
     {"/accelerator/cores", "/accelerator/core_ids"},
+    {"/accelerator/cores", "/accelerator/slice"},
+    {"/accelerator/core_ids", "/accelerator/slice"},
     {"/data/split/val_fraction", "/data/split/id"},
     {"/data/split/val_fraction", "/data/split/train"},
     {"/data/split/id", "/data/split/train"},

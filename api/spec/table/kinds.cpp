@@ -114,9 +114,9 @@ std::string Text::wanted() const {
 
 void Integer::read(const Json& json, std::int64_t& value, const Reader& at) const {
     const auto whole = as_whole(json);
-    if (!whole || *whole < min || *whole > max) {
+    if (!whole || *whole < min || *whole > max || *whole % multiple_of != 0) {
         std::vector<std::string> few;
-        for (std::int64_t one = min; max - min < few_max && one <= max; ++one) {
+        for (std::int64_t one = min; max - min < few_max && one <= max; one += multiple_of) {
             few.push_back(fmt::to_string(one));
         }
         return at.refuse(code_of_refused_number(json), wanted(), json, std::move(few));
@@ -129,10 +129,14 @@ Json Integer::write(std::int64_t value) const {
 }
 
 Json Integer::schema(Definitions&) const {
-    return {{"type", "integer"}, {"minimum", min}, {"maximum", max}};
+    Json schema{{"type", "integer"}, {"minimum", min}, {"maximum", max}};
+    if (multiple_of != 1) schema["multipleOf"] = multiple_of;
+    return schema;
 }
 
 std::string Integer::wanted() const {
+    if (multiple_of != 1)
+        return fmt::format("a multiple of {} from {} to {}", multiple_of, min, max);
     return fmt::format("a whole number from {} to {}", min, max);
 }
 

@@ -52,6 +52,7 @@ struct Text {
 struct Integer {
     std::int64_t min = 0;
     std::int64_t max = 9007199254740991;    ///< 2^53 - 1: what every JSON reader keeps exact
+    std::int64_t multiple_of = 1;
 
     using Value = std::int64_t;
     void read(const Json& json, std::int64_t& value, const Reader& at) const;

@@ -71,6 +71,24 @@ TEST(JobSpec, every_field_arrives) {
     const JobSpec core = decode_job_spec(example("valid_core_5.json")).value;
     EXPECT_EQ(core.accelerator.core_id, 5);
     EXPECT_EQ(core.accelerator.cores, 1);
+    const JobSpec slice = decode_job_spec(example("valid_slice.json")).value;
+    EXPECT_EQ(slice.accelerator.slice, SliceSpec{.cores = 32});
+    EXPECT_EQ(slice.accelerator.cores, 32);
+}
+
+TEST(JobSpec, effective_values_of_a_slice_count_the_replicas_of_all_hosts) {
+    const JobSpec spec = decode_job_spec(example("valid_slice.json")).value;
+    const EffectiveValues values = effective(spec);
+    EXPECT_EQ(values.world_size, 32);
+    EXPECT_EQ(values.global_batch, 32 * spec.train.batch_size_per_core);
+    EXPECT_DOUBLE_EQ(values.lr, 32 * spec.train.optimizer.lr);
+}
+
+TEST(JobSpec, one_host_of_a_slice_has_eight_cores) {
+    const AcceleratorSpec slice{.cores = 32, .slice = SliceSpec{.cores = 32}, .memory_bytes = 5};
+    EXPECT_EQ(on_one_host(slice), (AcceleratorSpec{.cores = 8, .memory_bytes = 5}));
+    const AcceleratorSpec one{.core_id = 3};
+    EXPECT_EQ(on_one_host(one), one);
 }
 
 TEST(JobSpec, every_field_of_training_arrives) {

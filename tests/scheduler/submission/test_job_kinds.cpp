@@ -53,6 +53,30 @@ TEST_F(JobKinds, a_training_job_tells_what_is_wrong_with_its_fields_and_artifact
         ElementsAre("/data/split/id"));
 }
 
+TEST_F(JobKinds, a_slice_needs_no_more_hosts_than_are_known) {
+    const Json spec = training({{"accelerator", {{"cores", nullptr}, {"slice", {{"cores", 16}}}}}});
+    const auto first = [&](const Json& asked) {
+        const auto found = checked(JobKind::train, asked).problems;
+        return found.empty() ? "" : found.front().code + " " + found.front().message;
+    };
+    add_host("a");
+    EXPECT_EQ(first(spec),
+              "slice_unavailable a slice needs 2 hosts or more, and 1 host of 8 cores "
+              "is known; set accelerator.cores, or have more hosts join (slipwayd "
+              "agent, --virtual-hosts), got 16");
+    add_host("b");
+    EXPECT_EQ(first(spec), "");
+    Json larger = spec;
+    larger["accelerator"]["slice"]["cores"] = 24;
+    EXPECT_EQ(first(larger),
+              "slice_unavailable accelerator.slice.cores must be at most 16: 2 "
+              "hosts of 8 cores are known, got 24");
+    add_host("small", 4);
+    EXPECT_FALSE(first(larger).empty());
+    const auto job = checked(JobKind::train, spec);
+    EXPECT_EQ(job.value.effective["world_size"], 16);
+}
+
 TEST_F(JobKinds, nothing_is_told_of_a_project_that_the_submitter_does_not_see) {
     EXPECT_THAT(problems(JobKind::train, training({{"data", {{"dataset", "pionts"}}}}), {"other"}),
                 IsEmpty());
