@@ -20,12 +20,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "scheduler/placement/fair_share.h"
 #include "scheduler/placement/machine.h"
 #include "scheduler/placement/preemption.h"
+#include "scheduler/placement/slice.h"
 
 namespace slipway {
 
@@ -34,6 +36,7 @@ namespace {
 /// What the pass works on.
 struct Pass {
     Machine machine;
+    std::vector<NamedHost> hosts;    // of the machine, near ones side by side
     RunningJobs running;
     std::map<std::string, ProjectShare> projects;
     std::map<std::string, int> cores_held;    // by the jobs of a project
@@ -46,11 +49,13 @@ struct Pass {
 
 Pass pass_over(const Snapshot& snapshot) {
     Pass pass{.machine = machine_of(snapshot.cores),
+              .hosts = {},
               .running = {},
               .projects = {},
               .cores_held = {},
               .group_places = count_groups(snapshot.running),
               .now = snapshot.now};
+    pass.hosts = in_name_order(pass.machine);
     for (const RunningJob& job : snapshot.running) {
         pass.running.emplace(job.job_id, job);
         pass.cores_held[job.project] += job.cores;
@@ -116,6 +121,29 @@ std::optional<PlacedJob> place_on_core(const WaitingJob& job, Pass& pass) {
     return std::nullopt;
 }
 
+std::optional<PlacedJob> place_slice(const WaitingJob& job, Pass& pass) {
+    const WaitingJob part = part_on_host(job);
+    const std::vector<NamedHost> hosts =
+        nearest_hosts(pass.hosts, host_count(job), [&](const HostSlots& slots) {
+            return is_whole(slots) && count_free(part, slots, pass.now) == part.cores &&
+                   has_memory(part, slots);
+        });
+    if (hosts.empty()) return std::nullopt;
+    PlacedJob placed{.job_id = job.job_id, .host = *hosts.front().name, .cores = {}};
+    for (const NamedHost& host : hosts) {
+        placed.cores.clear();    // they have the same ones
+        for (Slot& slot : *host.slots)
+            hold(job, slot, placed);
+        if (&host != &hosts.front()) placed.other_hosts.push_back(*host.name);
+    }
+    return placed;
+}
+
+std::optional<PlacedJob> place(const WaitingJob& job, Pass& pass) {
+    if (is_slice(job)) return place_slice(job, pass);
+    return job.core_id ? place_on_core(job, pass) : place_anywhere(job, pass);
+}
+
 /// When the holder of the slot has ended; none: nobody knows.
 std::optional<Instant> ends_by(const Slot& slot, const Pass& pass) {
     if (slot.core.held_by.empty()) return pass.now;
@@ -155,8 +183,8 @@ WaitReason behind(const WaitingJob& job, const Slot& slot) {
 }
 
 /// Enters who gives way, and says so; none when nobody has to or can.
-std::optional<WaitReason> preempt(const WaitingJob& job, const HostSlots& slots, Pass& pass) {
-    const auto preemption = choose_preemption(job, slots, pass.running);
+std::optional<WaitReason> preempt(const WaitingJob& job,
+                                  const std::optional<Preemption>& preemption, Pass& pass) {
     if (!preemption) return std::nullopt;
     if (preemption->give_way.empty() && preemption->ending.empty()) return std::nullopt;
     for (const std::string& id : preemption->give_way) {
@@ -208,7 +236,8 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slo
         reason = reason_for(job, "core_busy",
                             fmt::format("core {} is busy with job {}", number, slot.core.held_by));
         reason.blocking_job = slot.core.held_by;
-        if (auto gives_way = preempt(job, slots, pass)) reason = std::move(*gives_way);
+        if (auto gives_way = preempt(job, choose_preemption(job, slots, pass.running), pass))
+            reason = std::move(*gives_way);
         reserve(job, {&slot}, pass);
     }
     reason.cores = {number};
@@ -324,7 +353,9 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
     HostSlots* slots = host_to_wait_for(job, pass);
     if (slots == nullptr) return explain_no_host(job, pass.machine);
     const std::int64_t free = count_free(job, *slots, pass.now);
-    const auto gives_way = free < job.cores ? preempt(job, *slots, pass) : std::nullopt;
+    const auto gives_way = free < job.cores
+                               ? preempt(job, choose_preemption(job, *slots, pass.running), pass)
+                               : std::nullopt;
     if (!gives_way)
         for (const Slot& slot : *slots)
             if (slot.usable() && slot.core.held_by.empty() && !slot.reserved_by.empty())
@@ -353,6 +384,116 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
     }
     if (!kept.empty()) reserve(job, kept, pass);
     return reason;
+}
+
+/// "the job needs 4 whole hosts of 8 cores"
+std::string needs_hosts(const WaitingJob& job) {
+    return fmt::format("the job needs {} whole hosts of {} cores", host_count(job),
+                       slice_host_cores);
+}
+
+/// Fewer hosts than a slice has could be had, were no job there.
+WaitReason explain_few_hosts(const WaitingJob& job, const Pass& pass) {
+    std::vector<std::string> drained;
+    std::vector<std::string> silent;
+    std::vector<std::string> drained_cores;
+    std::set<int> cores;
+    int whole = 0, with_memory = 0;
+    for (const NamedHost& host : pass.hosts) {
+        const CoreSlot& first = host.slots->front().core;
+        if (!is_whole(*host.slots)) continue;
+        ++whole;
+        if (!has_ever_memory(job, *host.slots)) continue;
+        ++with_memory;
+        if (!first.alive) {
+            silent.push_back(fmt::format("host {} sends no heartbeat", first.host));
+        } else if (first.host_drained) {
+            drained.push_back(drained_host(first));
+        } else {
+            for (const Slot& slot : *host.slots) {
+                if (!slot.core.drained) continue;
+                cores.insert(slot.core.core);
+                drained_cores.push_back(
+                    fmt::format("core {} of host {} is drained", slot.core.core, first.host));
+            }
+        }
+    }
+    WaitReason reason = reason_for(job, "waiting_for_cores", needs_hosts(job));
+    if (whole < host_count(job)) {
+        reason.message += fmt::format(", and {} {} known", whole, whole == 1 ? "is" : "are");
+        return reason;
+    }
+    if (with_memory < host_count(job)) {
+        reason.code = "waiting_for_memory";
+        reason.message +=
+            fmt::format(" with {} bytes of memory each, and {} {} as much for jobs",
+                        *job.memory_bytes, with_memory, with_memory == 1 ? "has" : "have");
+        return reason;
+    }
+    reason.code = !drained.empty()         ? "host_drained"
+                  : !drained_cores.empty() ? "core_drained"
+                                           : "host_lost";
+    reason.cores.assign(cores.begin(), cores.end());
+    for (const auto* more : {&drained_cores, &silent})
+        drained.insert(drained.end(), more->begin(), more->end());
+    reason.message += fmt::format(", and {}", fmt::join(drained, ", "));
+    return reason;
+}
+
+/// Who gives way on all of the hosts; none when that would not free each of them.
+std::optional<Preemption> choose_for_hosts(const WaitingJob& job,
+                                           const std::vector<NamedHost>& hosts, const Pass& pass) {
+    const WaitingJob part = part_on_host(job);
+    Preemption together;
+    std::set<std::string> asked;
+    for (const NamedHost& host : hosts) {
+        const auto one = choose_preemption(part, *host.slots, pass.running);
+        if (!one) return std::nullopt;
+        for (const std::string& id : one->give_way)
+            if (asked.insert(id).second) together.give_way.push_back(id);
+        if (together.ending.empty()) together.ending = one->ending;
+        together.cores += one->cores;
+    }
+    return together;
+}
+
+/// Why a slice does not start; keeps the hosts that it waits for.
+WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
+    const std::vector<NamedHost> able = hosts_for(job, pass.hosts);
+    if (std::ssize(able) < host_count(job)) return explain_few_hosts(job, pass);
+    const std::vector<NamedHost> hosts = hosts_to_wait_for(job, able, pass.running);
+    const auto gives_way = preempt(job, choose_for_hosts(job, hosts, pass), pass);
+    std::vector<Slot*> kept;
+    std::string held_by;
+    for (const NamedHost& host : hosts)
+        for (Slot& slot : *host.slots) {
+            if (!gives_way && slot.core.held_by.empty() && !slot.reserved_by.empty()) {
+                WaitReason reason = behind(job, slot);
+                reason.message = fmt::format(
+                    "host {} is kept for job {}, which is ahead in the "
+                    "queue",
+                    *host.name, slot.reserved_by);
+                return reason;
+            }
+            if (held_by.empty()) held_by = slot.core.held_by;
+            if (slot.reserved_by.empty()) kept.push_back(&slot);
+        }
+    const WaitingJob part = part_on_host(job);
+    const auto free = std::ranges::count_if(able, [&](const NamedHost& host) {
+        return count_free(part, *host.slots, pass.now) == part.cores;
+    });
+    WaitReason reason = reason_for(
+        job, "waiting_for_cores",
+        fmt::format("{} and {} {} free", needs_hosts(job), free, free == 1 ? "is" : "are"));
+    reason.blocking_job = held_by;
+    if (gives_way) reason = *gives_way;
+    if (!kept.empty()) reserve(job, kept, pass);
+    return reason;
+}
+
+WaitReason explain_waiting(const WaitingJob& job, Pass& pass) {
+    if (is_slice(job)) return explain_slice(job, pass);
+    return job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
 }
 
 /// Reasons that have nothing to do with cores: such a job keeps nothing from others.
@@ -392,17 +533,19 @@ std::optional<WaitReason> group_is_full(const WaitingJob& job, const Pass& pass)
 /// The job waits for nothing but the end of other jobs.
 bool waits_its_turn(const WaitingJob& job, const WaitReason& reason, const Machine& machine) {
     if (reason.blocking_job.empty()) return false;
-    return std::ranges::any_of(machine, [&](const auto& host) {
-        return std::int64_t(host.second.size()) >= job.cores && has_ever_memory(job, host.second);
+    const auto hosts = std::ranges::count_if(machine, [&](const auto& host) {
+        return std::int64_t(host.second.size()) >= part_on_host(job).cores &&
+               has_ever_memory(job, host.second);
     });
+    return hosts >= host_count(job);
 }
 
 void decide(const WaitingJob& job, Pass& pass) {
     std::optional<WaitReason> reason = not_ready(job, pass);
     if (!reason) reason = group_is_full(job, pass);
     if (!reason) {
-        auto placed = job.core_id ? place_on_core(job, pass) : place_anywhere(job, pass);
-        if (!placed) reason = job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
+        auto placed = place(job, pass);
+        if (!placed) reason = explain_waiting(job, pass);
         if (!job.group.empty() && (placed || waits_its_turn(job, *reason, pass.machine)))
             ++pass.group_places[{job.project, job.group}];
         if (placed) {

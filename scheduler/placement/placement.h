@@ -12,9 +12,10 @@ namespace slipway {
 struct PlacedJob {
     std::string job_id;
     std::string host;
-    std::vector<int> cores;    ///< ascending
+    std::vector<int> cores;    ///< of each of its hosts, ascending
     /// Backfill: these cores are kept for that job, which is ahead and starts later. Or empty.
     std::string ahead_of = {};
+    std::vector<std::string> other_hosts = {};    ///< of a slice, by rank from 1 on
     bool operator==(const PlacedJob&) const = default;
 };
 
@@ -63,6 +64,11 @@ inline constexpr std::chrono::seconds backfill_margin{90};
 /// runs there meanwhile. Preemption: jobs of a lower class that are preemptible give way, as few as
 /// do, those of the lowest class and among them those that started last; nobody is asked while
 /// those who end already leave enough.
+///
+/// A slice takes so many whole hosts, all or none: of those that are free the ones that are nearest
+/// to each other by name. While it waits it reserves the hosts with the fewest jobs in its way, as
+/// a job of eight cores does one, until the last of them has ended; jobs of a lower class give way
+/// when that frees all its hosts.
 ///
 /// The memory of a host is counted likewise: the limits of the jobs that run there and of the one
 /// that starts, each what it asks for or the share of its cores, are never more than the host has

@@ -113,8 +113,11 @@ void start(World& world, const PlacedJob& placed) {
     const auto found = std::ranges::find(queue, placed.job_id, &WaitingJob::job_id);
     const WaitingJob job = *found;
     queue.erase(found);
+    const auto is_placed_on = [&](const std::string& host) {
+        return host == placed.host || std::ranges::count(placed.other_hosts, host) > 0;
+    };
     for (CoreSlot& core : world.now.cores) {
-        if (core.host != placed.host || std::ranges::count(placed.cores, core.core) == 0) continue;
+        if (!is_placed_on(core.host) || std::ranges::count(placed.cores, core.core) == 0) continue;
         core.held_by = job.job_id;
         core.held_memory_bytes = job.memory_bytes;
     }

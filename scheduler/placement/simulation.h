@@ -39,7 +39,7 @@ struct SimulationBounds {
 /// When and where a job starts for the first time.
 struct SimulatedStart {
     Instant at{};
-    std::string host = {};
+    std::string host = {};    ///< of a slice the first one
     std::vector<int> cores = {};
     /// The least reliable run time of all that ended before.
     RunBasis basis = RunBasis::known;

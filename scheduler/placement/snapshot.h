@@ -26,12 +26,15 @@ struct CoreSlot {
     std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes
 };
 
+/// Cores of each host of a slice: a job of more cores has whole hosts of so many.
+inline constexpr int slice_host_cores = 8;
+
 /// One waiting job.
 struct WaitingJob {
     std::string job_id;
     int class_rank = 2;            ///< of its class: the lower goes first
     Instant queued_at{};           ///< its age: the earlier goes first
-    int cores = 1;                 ///< 1 to 8, all of one host
+    int cores = 1;                 ///< 1 to 8, all of one host; of a slice 16, 24 …
     std::optional<int> core_id;    ///< only this core
     /// What counts for it: what it asks for, rounded up by at most a quarter, so that there are few
     /// shapes of jobs. None: the share of its cores.

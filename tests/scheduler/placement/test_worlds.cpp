@@ -22,6 +22,12 @@ struct SimulatedJob {
     int runs_for_ticks = 1;
 };
 
+std::vector<std::string> hosts_of(const PlacedJob& placed) {
+    std::vector<std::string> hosts{placed.host};
+    hosts.insert(hosts.end(), placed.other_hosts.begin(), placed.other_hosts.end());
+    return hosts;
+}
+
 class World {
 public:
     explicit World(std::uint64_t seed) : random_(seed) {
@@ -114,7 +120,8 @@ public:
                                 .cores = job->asked.cores,
                                 .group = job->asked.group});
             for (CoreSlot& core : cores_)
-                if (core.host == placed.host && std::ranges::count(placed.cores, core.core) > 0) {
+                if (std::ranges::count(hosts_of(placed), core.host) > 0 &&
+                    std::ranges::count(placed.cores, core.core) > 0) {
                     core.held_by = placed.job_id;
                     core.held_memory_bytes = job->asked.memory_bytes;
                 }
@@ -157,6 +164,7 @@ private:
         if (kind == 0) job.asked.core_id = 1 + below(8);
         if (kind == 1) job.asked.cores = 8;
         if (kind == 2) job.asked.cores = 1 + below(8);
+        if (kind == 3 && below(2) == 0) job.asked.cores = 8 * (2 + below(2));    // a slice
         if (below(6) == 0) {
             job.asked.due = false;
             job.asked.due_at = "2030-01-01T00:00:00Z";
@@ -207,19 +215,22 @@ void expect_sound(const World& world, const Plan& plan) {
         const WaitingJob* job = find(queue, placed.job_id);
         ASSERT_NE(job, nullptr) << placed.job_id << " is not in the queue";
         EXPECT_TRUE(job->due && job->dataset_state == "ready") << placed.job_id;
-        EXPECT_EQ(int(placed.cores.size()), job->cores);
+        const std::vector<std::string> hosts = hosts_of(placed);
+        EXPECT_EQ(int(placed.cores.size() * hosts.size()), job->cores);
+        if (hosts.size() > 1) EXPECT_EQ(placed.cores.size(), 8U) << "of each host all cores";
         if (job->core_id) EXPECT_EQ(placed.cores, std::vector<int>{*job->core_id});
         EXPECT_TRUE(std::ranges::is_sorted(placed.cores));
-        for (const int number : placed.cores) {
-            const auto core = cores.find({placed.host, number});
-            ASSERT_NE(core, cores.end());
-            EXPECT_TRUE(core->second->alive && !core->second->drained &&
-                        !core->second->host_drained)
-                << placed.job_id;
-            EXPECT_EQ(core->second->held_by, "") << placed.job_id;
-            EXPECT_TRUE(taken.insert(core->first).second)
-                << placed.host << " core " << number << " is given twice";
-        }
+        for (const std::string& host : hosts)
+            for (const int number : placed.cores) {
+                const auto core = cores.find({host, number});
+                ASSERT_NE(core, cores.end());
+                EXPECT_TRUE(core->second->alive && !core->second->drained &&
+                            !core->second->host_drained)
+                    << placed.job_id;
+                EXPECT_EQ(core->second->held_by, "") << placed.job_id;
+                EXPECT_TRUE(taken.insert(core->first).second)
+                    << host << " core " << number << " is given twice";
+            }
     }
 }
 
@@ -252,10 +263,12 @@ void expect_memory_kept(const World& world, const Plan& plan) {
     const std::vector<WaitingJob> queue = world.queue();
     for (const PlacedJob& placed : plan.start) {
         const WaitingJob& job = *find(queue, placed.job_id);
-        jobs[placed.host][placed.job_id] = {int(placed.cores.size()), job.memory_bytes};
         const std::int64_t counted = job.memory_bytes.value_or(0);
-        if (memory_bytes[placed.host] > 0)
-            EXPECT_LE(counted - counted / 5, memory_bytes[placed.host]) << placed.job_id;
+        for (const std::string& host : hosts_of(placed)) {
+            jobs[host][placed.job_id] = {int(placed.cores.size()), job.memory_bytes};
+            if (memory_bytes[host] > 0)
+                EXPECT_LE(counted - counted / 5, memory_bytes[host]) << placed.job_id;
+        }
     }
     for (const auto& [host, held] : jobs) {
         std::int64_t sum = 0;
@@ -383,11 +396,15 @@ TEST(Worlds, every_plan_is_sound_complete_and_explained) {
     }
 }
 
-/// Whether some host could run the job, were it empty.
+/// Whether the hosts could run the job, were they empty.
 bool can_ever_run(const World& world, const WaitingJob& job) {
     std::map<std::string, int> sizes;
     for (const CoreSlot& core : world.cores())
-        ++sizes[core.host];
+        if (core.host_memory_bytes == 0 || job.memory_bytes.value_or(0) <= core.host_memory_bytes)
+            ++sizes[core.host];
+    if (job.cores > 8)
+        return 8 * std::ranges::count_if(sizes, [](const auto& one) { return one.second == 8; }) >=
+               job.cores;
     return std::ranges::any_of(world.cores(), [&](const CoreSlot& core) {
         const bool fits = job.core_id ? core.core == *job.core_id : job.cores <= sizes[core.host];
         const bool enough =
