@@ -807,10 +807,15 @@ CREATE TABLE public.attempt_member (
     pid bigint,
     start_ticks bigint,
     frames_relayed bigint DEFAULT 0 NOT NULL,
+    rendezvous bytea,
+    exited_at timestamp with time zone,
+    outcome jsonb,
     CONSTRAINT attempt_member_check CHECK (((pid IS NULL) = (start_ticks IS NULL))),
+    CONSTRAINT attempt_member_check1 CHECK (((exited_at IS NULL) = (outcome IS NULL))),
     CONSTRAINT attempt_member_cores_check CHECK ((cardinality(cores) >= 1)),
     CONSTRAINT attempt_member_frames_relayed_check CHECK ((frames_relayed >= 0)),
-    CONSTRAINT attempt_member_rank_check CHECK ((rank >= 0))
+    CONSTRAINT attempt_member_rank_check CHECK ((rank >= 0)),
+    CONSTRAINT attempt_member_rendezvous_check CHECK ((octet_length(rendezvous) <= 65536))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <map>
 
 #include "scheduler/store/attempts.h"
@@ -148,10 +150,10 @@ JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& e
 }
 
 std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const LeaderTerm& term) {
-    const AttemptEnd lost{
+    AttemptEnd lost{
         .exit_kind = "lost",
         .exit_status = std::nullopt,
-        .message = "its host sent no heartbeat for longer than its lease",
+        .message = {},
         .job_state = JobState::queued,
         .counts_as_restart = false,    // the host's fault is not the job's
         .reason =
@@ -161,6 +163,8 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
     for (const Row row : read(store.pool(), queries::list_expired_attempts,
                               {rule.own_host, rule.grace, rule.own_grace})) {
         const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("fence")};
+        lost.message =
+            fmt::format("host {} sent no heartbeat for longer than its lease", row.text("hosts"));
         const Statement lock{
             &queries::lock_expired_attempt,
             {key.job_id, key.attempt, key.fence, rule.own_host, rule.grace, rule.own_grace}};

@@ -1,7 +1,11 @@
 #include "scheduler/store/attempts.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "api/base/json.h"
+#include "api/spec/spelling.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -11,13 +15,54 @@ namespace slipway::store {
 
 namespace {
 
+Json encode_outcome(const AttemptEnd& end) {
+    Json json{{"exit_kind", end.exit_kind},
+              {"message", end.message},
+              {"job_state", to_string(end.job_state)},
+              {"counts_as_restart", end.counts_as_restart},
+              {"retry_after_ms", end.retry_after.count()},
+              {"result", end.result},
+              {"crash_key", end.crash_key}};
+    if (end.exit_status) json["exit_status"] = *end.exit_status;
+    if (end.reason) json["reason"] = {{"code", end.reason->code}, {"message", end.reason->message}};
+    return json;
+}
+
+std::optional<AttemptEnd> read_outcome(const Row& row) {
+    if (row.is_null("outcome")) return std::nullopt;
+    const Json json = Json::parse(row.text("outcome"));
+    AttemptEnd end{.exit_kind = json.at("exit_kind"),
+                   .message = json.at("message"),
+                   .job_state = parse_word<JobState>(json.at("job_state").get<std::string>())
+                                    .value_or(JobState::failed),
+                   .counts_as_restart = json.at("counts_as_restart"),
+                   .retry_after = std::chrono::milliseconds(json.at("retry_after_ms")),
+                   .result = json.at("result"),
+                   .crash_key = json.at("crash_key")};
+    if (json.contains("exit_status")) end.exit_status = json["exit_status"].get<int>();
+    if (json.contains("reason"))
+        end.reason = Reason{json["reason"].at("code"), json["reason"].at("message")};
+    return end;
+}
+
+/// As PostgreSQL reads bytea.
+std::string hex_bytes(std::string_view bytes) {
+    std::string text = "\\x";
+    for (const char byte : bytes)
+        text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    return text;
+}
+
 AttemptMember read_member(const Row& row) {
     return {.rank = row.small("rank"),
             .host = row.text("host"),
             .cores = row.smalls("cores"),
             .pid = row.maybe_integer("pid"),
             .start_ticks = row.maybe_integer("start_ticks"),
-            .frames_relayed = row.integer("frames_relayed")};
+            .frames_relayed = row.integer("frames_relayed"),
+            .rendezvous = row.is_null("rendezvous") ? "" : row.bytes("rendezvous"),
+            .ended_at = row.maybe_time("exited_at"),
+            .end = read_outcome(row)};
 }
 
 /// Without its members: each has a row.
@@ -99,6 +144,32 @@ void record_process(Store& store, const AttemptKey& key, int rank, std::int64_t 
         write(store.pool(), queries::record_process,
               {key.job_id, key.attempt, key.fence, rank, pid, start_ticks, resumed_from_id});
     if (rows.affected() == 0) throw Fenced(key);
+}
+
+void offer_rendezvous(Store& store, const AttemptKey& key, int rank, std::string_view bytes) {
+    const Rows rows = write(store.pool(), queries::offer_rendezvous,
+                            {key.job_id, key.attempt, key.fence, rank, hex_bytes(bytes)});
+    if (rows.affected() == 0) throw Fenced(key);
+}
+
+void end_member(Store& store, const AttemptKey& key, int rank, const AttemptEnd& end) {
+    const Rows rows = write(
+        store.pool(), queries::end_member,
+        {key.job_id, key.attempt, key.fence, rank, repaired_json(encode_outcome(end).dump())});
+    if (rows.affected() == 0) throw Fenced(key);
+}
+
+std::vector<Slice> list_slices(Store& store, const std::vector<std::string>& projects) {
+    std::vector<Slice> slices;
+    for (const Row row : read(store.pool(), queries::list_slices, {Param::or_null(projects)})) {
+        if (slices.empty() || !is_of(row, slices.back().attempt))
+            slices.push_back({.attempt = read_attempt(row),
+                              .project = row.text("project"),
+                              .job_name = row.text("job_name"),
+                              .job_state = read_state(row)});
+        slices.back().attempt.members.push_back(read_member(row));
+    }
+    return slices;
 }
 
 std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,

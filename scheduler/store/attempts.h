@@ -4,14 +4,34 @@
 
 namespace slipway::store {
 
+/// How an attempt ended and where its job goes.
+struct AttemptEnd {
+    std::string exit_kind{};
+    std::optional<int> exit_status{};
+    std::string message{};
+    /// An end state; or `queued` to run again (restarts + 1, after `retry_after`); or `paused`.
+    JobState job_state{};
+    bool counts_as_restart = true;    ///< false for preemption and drain: only with `queued`
+    std::chrono::milliseconds retry_after{0};
+    std::optional<Reason> reason{};
+    JsonText result{};    ///< kept when not empty
+    /// Of a process that vanished: how and where, in one word; or of a cause that passes, as a full
+    /// disk. The third time in a row that a job's attempt ends so is its end, with the code of the
+    /// reason, else repeated_crash. Empty: nobody knows.
+    std::string crash_key{};
+};
+
 /// What one host does of an attempt: one executor on some of its cores.
 struct AttemptMember {
-    int rank = 0;    ///< 0, 1, 2 … within the attempt; the frames of rank 0 are relayed
+    int rank = 0;    ///< 0, 1, 2 … within the attempt; rank 0 reports for all
     std::string host{};
     std::vector<int> cores{};
     std::optional<std::int64_t> pid{};            ///< of the executor
     std::optional<std::int64_t> start_ticks{};    ///< field 22 of /proc/<pid>/stat
     std::int64_t frames_relayed = 0;              ///< number of the last frame stored
+    std::string rendezvous{};    ///< what it offers to the other members; empty: nothing yet
+    std::optional<Instant> ended_at{};    ///< of a slice: its process is gone
+    std::optional<AttemptEnd> end{};      ///< what its host would make of that alone
 };
 
 /// One try to run a job. Live until `ended_at`; at most one live attempt per job.
@@ -77,29 +97,31 @@ std::chrono::duration<double> find_run_time(Store& store, std::string_view job_i
 void record_process(Store& store, const AttemptKey& key, int rank, std::int64_t pid,
                     std::int64_t start_ticks, std::string_view resumed_from_id);
 
+/// What the other members of a slice need to connect to this one, any bytes; the first offer
+/// counts. Throws Fenced.
+void offer_rendezvous(Store& store, const AttemptKey& key, int rank, std::string_view bytes);
+
+/// The process of a member of a slice is gone. The attempt goes on until finish_attempt; the first
+/// end counts. Throws Fenced.
+void end_member(Store& store, const AttemptKey& key, int rank, const AttemptEnd& end);
+
+/// A live attempt on several hosts, and its job.
+struct Slice {
+    Attempt attempt{};
+    std::string project{};
+    std::string job_name{};
+    JobState job_state{};
+};
+
+/// The slices that run, oldest first. `projects` empty: of all.
+std::vector<Slice> list_slices(Store& store, const std::vector<std::string>& projects = {});
+
 /// One heartbeat of a host: its row, and its leases of the attempts it holds, extended to now +
 /// `lease`. Returns those it no longer holds (ended or fenced): stop their executors. A lease that
 /// ran out but was not rescued is simply renewed.
 std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,
                                      const std::vector<AttemptKey>& held,
                                      std::chrono::milliseconds lease);
-
-/// How an attempt ended and where its job goes.
-struct AttemptEnd {
-    std::string exit_kind{};
-    std::optional<int> exit_status{};
-    std::string message{};
-    /// An end state; or `queued` to run again (restarts + 1, after `retry_after`); or `paused`.
-    JobState job_state{};
-    bool counts_as_restart = true;    ///< false for preemption and drain: only with `queued`
-    std::chrono::milliseconds retry_after{0};
-    std::optional<Reason> reason{};
-    JsonText result{};    ///< kept when not empty
-    /// Of a process that vanished: how and where, in one word; or of a cause that passes, as a full
-    /// disk. The third time in a row that a job's attempt ends so is its end, with the code of the
-    /// reason, else repeated_crash. Empty: nobody knows.
-    std::string crash_key{};
-};
 
 /// Ends a live attempt after its process group is gone: leases go, the job moves (`state` event),
 /// an end state also writes the event `end`. When the job is cancelling and `job_state` is

@@ -14,7 +14,7 @@ struct InvariantRow {
     const Query& query;
 };
 
-const std::array<InvariantRow, 12> invariant_rows{{
+const std::array<InvariantRow, 13> invariant_rows{{
     {{"one_end", "a job has ended once or not at all"}, queries::break_one_end},
     {{"legal_history", "the states of a job are a path of the table of moves"},
      queries::break_legal_history},
@@ -26,6 +26,8 @@ const std::array<InvariantRow, 12> invariant_rows{{
      queries::break_one_live_attempt},
     {{"leases_of_live_attempts", "a live attempt leases its cores, and nobody else leases any"},
      queries::break_leases_of_live_attempts},
+    {{"members", "a live attempt has members of successive ranks with all cores of its job"},
+     queries::break_members},
     {{"queue_of_queued_jobs", "the queue holds the queued jobs and no other"},
      queries::break_queue_of_queued_jobs},
     {{"fenced_points", "no metric is written for an attempt that has ended"},

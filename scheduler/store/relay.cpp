@@ -39,8 +39,9 @@ std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
 /// Turns the frames that are new into the statements of one transaction.
 class Batch {
 public:
-    Batch(const AttemptKey& key, const Row& locked, const MetricSeries& series)
+    Batch(const AttemptKey& key, int rank, const Row& locked, const MetricSeries& series)
         : key_(key),
+          rank_(rank),
           series_(series),
           now_(locked.time("now")),
           relayed_{.frames_relayed = locked.integer("frames_relayed"),
@@ -69,7 +70,7 @@ public:
         statements_.push_back(
             {&queries::advance_relay,
              {key_.job_id, relayed_.event_seq, Param::or_null(progress_), Param::or_null(best_),
-              Param::or_null(effective_), key_.attempt, relayed_.frames_relayed}});
+              Param::or_null(effective_), key_.attempt, relayed_.frames_relayed, rank_}});
         return std::move(statements_);
     }
 
@@ -201,6 +202,7 @@ private:
     }
 
     const AttemptKey& key_;
+    const int rank_;
     const MetricSeries& series_;
     Instant now_;
     std::int64_t new_names_ = 0;
@@ -229,17 +231,17 @@ bool is_refused_content(const Error& error) noexcept {
 }
 
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
-                     MetricSeries& series) {
+                     MetricSeries& series, int rank) {
     const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
         const Rows locked =
-            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.fence});
+            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.fence, rank});
         if (locked.empty()) throw Fenced(key);
         // Another number: the outcome of the batch before was not heard, or there was none.
         if (series.frames_relayed != locked[0].integer("frames_relayed"))
             series.ends = read_series_ends(
                 transaction, key.job_id,
                 series.names_max > 0 ? series.names_max : std::numeric_limits<std::int64_t>::max());
-        Batch batch(key, locked[0], series);
+        Batch batch(key, rank, locked[0], series);
         for (const RelayedFrame& frame : frames)
             batch.add(frame);
         const Relayed stored = batch.relayed(transaction.commit(batch.statements(transaction)));

@@ -97,10 +97,12 @@ struct MetricSeries {
 /// Points of a new metric beyond series.names_max are left out and counted; the first one is
 /// named in an event of type warning.
 ///
+/// rank  of the member whose frames these are: each has numbers of its own
+///
 /// A checkpoint that is pruned is marked deleted, unless it is pinned or used by a job that has
 /// not ended (NewJob::checkpoint_ids); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
-                     MetricSeries& series);
+                     MetricSeries& series, int rank = 0);
 /// Without a limit of metrics.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
 

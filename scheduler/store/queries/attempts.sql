@@ -5,7 +5,8 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
        attempt.exit_status, attempt.message, attempt.created_at, attempt.started_at,
        attempt.ended_at,
        member.rank, member.host, member.cores, member.pid, member.start_ticks,
-       member.frames_relayed,
+       member.frames_relayed, member.rendezvous, member.exited_at,
+       member.outcome,
        job.project, job.state, job.intent, job.spec, job.kind, job.payload, job.restarts,
        job.restarts_max, job.saves_requested, job.traceparent,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
@@ -39,11 +40,51 @@ order by attempt.created_at, attempt.job_id, member.rank
 -- in     $1 job_id
 -- out    a row for each member of an attempt, by rank
 select job_id, attempt, fence, resumed_from, exit_kind, exit_status, message, created_at,
-       started_at, ended_at, rank, host, cores, pid, start_ticks, frames_relayed
+       started_at, attempt.ended_at, rank, host, cores, pid, start_ticks, frames_relayed, rendezvous,
+       member.exited_at, outcome
 from attempt
-join attempt_member using (job_id, attempt)
+join attempt_member as member using (job_id, attempt)
 where job_id = $1
 order by attempt, rank
+
+-- list_slices: live attempts on several hosts, oldest first
+-- in     $1 projects text[], or null: all
+-- out    as list_attempts; project, job_name, state of the job
+select job_id, attempt, fence, resumed_from, exit_kind, exit_status, message, attempt.created_at,
+       attempt.started_at, attempt.ended_at, rank, host, member.cores, pid, start_ticks,
+       frames_relayed, rendezvous, member.exited_at, outcome,
+       job.project, job.name as job_name, job.state
+from attempt
+join attempt_member as member using (job_id, attempt)
+join job on job.id = attempt.job_id
+where attempt.ended_at is null
+  and ($1::text[] is null or job.project = any ($1::text[]))
+  and exists (select from attempt_member as other
+              where other.job_id = attempt.job_id and other.attempt = attempt.attempt
+                and other.rank = 1)
+order by attempt.created_at, attempt.job_id, member.rank
+
+-- offer_rendezvous: what the others need to connect to a member of a live attempt; the first offer
+-- counts
+-- in     $1 job_id  $2 attempt  $3 fence  $4 rank  $5 bytea
+-- out    no row changed when the attempt is fenced
+update attempt_member as member
+set rendezvous = coalesce(rendezvous, $5::bytea)
+from attempt
+where attempt.job_id = $1 and attempt.attempt = $2 and attempt.fence = $3
+  and attempt.ended_at is null
+  and member.job_id = $1 and member.attempt = $2 and member.rank = $4
+
+-- end_member: the process of a member is gone; the first end counts
+-- in     $1 job_id  $2 attempt  $3 fence  $4 rank  $5 outcome
+-- out    no row changed when the attempt is fenced
+update attempt_member as member
+set exited_at = coalesce(member.exited_at, clock_timestamp()),
+    outcome   = coalesce(member.outcome, $5::jsonb)
+from attempt
+where attempt.job_id = $1 and attempt.attempt = $2 and attempt.fence = $3
+  and attempt.ended_at is null
+  and member.job_id = $1 and member.attempt = $2 and member.rank = $4
 
 -- find_run_time: how long the attempts of a job have run together, by the database's clock
 -- in     $1 job_id
@@ -96,8 +137,8 @@ from held
 where (job_id, attempt) not in (select job_id, attempt from live)
 
 -- lock_attempt: one row, or none when the attempt is not live with this fence
--- in     $1 job_id  $2 attempt  $3 fence
--- out    host, frames_relayed: those of rank 0; now, by the database's clock
+-- in     $1 job_id  $2 attempt  $3 fence  $4 rank
+-- out    host, frames_relayed: those of the rank; now, by the database's clock
 -- locks  the job, then the attempt
 select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
        job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host,
@@ -105,7 +146,7 @@ select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job
 from job
 join attempt on attempt.job_id = job.id
 join attempt_member as member
-  on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = 0
+  on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = $4
 where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
 for no key update of job, attempt
 
@@ -152,13 +193,16 @@ for no key update of job, attempt, lease
 
 -- list_expired_attempts: whose leases have run out
 -- in     $1 own host  $2 grace in seconds  $3 that of the own host, or null: never
-select distinct attempt.job_id, attempt.attempt, attempt.fence
+-- out    hosts: those that are silent
+select attempt.job_id, attempt.attempt, attempt.fence,
+       string_agg(distinct lease.host, ', ' order by lease.host) as hosts
 from lease
 join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
 where lease.expires_at < clock_timestamp()
                          - make_interval(secs => case when lease.host = $1 then $3::double precision
                                                  else $2::double precision end)
   and attempt.ended_at is null
+group by attempt.job_id, attempt.attempt, attempt.fence
 order by attempt.job_id
 
 -- pass_states: a state that executors have passed without saying so

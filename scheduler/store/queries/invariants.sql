@@ -97,6 +97,25 @@ where held.cores is distinct from wanted.cores
 order by job_id, attempt
 limit $1
 
+-- break_members: a live attempt has members 0, 1, 2 … each on a host of its own; one of several is a
+-- slice of whole hosts; its job has the cores of all of them
+select format('%s attempt %s', attempt.job_id, attempt.attempt) as object,
+       format('it has ranks %s with %s cores of %s', member.ranks::text, member.cores,
+              job.cores) as detail
+from attempt
+join job on job.id = attempt.job_id
+left join lateral (select array_agg(rank::integer order by rank) as ranks,
+                          coalesce(sum(cardinality(cores)), 0) as cores,
+                          count(distinct host) as hosts, min(cardinality(cores)) as fewest,
+                          max(cardinality(cores)) as most
+                   from attempt_member
+                   where job_id = attempt.job_id and attempt = attempt.attempt) as member on true
+where attempt.ended_at is null
+  and (member.ranks is distinct from array(select generate_series(0, member.hosts::integer - 1))
+       or member.fewest <> member.most or member.cores <> job.cores)
+order by attempt.job_id
+limit $1
+
 -- break_queue_of_queued_jobs: a job is in the queue while, and only while, it is queued
 select coalesce(job.id, queue.job_id) as object,
        case when queue.job_id is null then 'it is queued and not in the queue'

@@ -69,13 +69,13 @@ select name
 from pruned
 where not used
 
--- advance_relay: what the batch leaves on the job and on rank 0 of the attempt
+-- advance_relay: what the batch leaves on the job and on a member of the attempt
 -- in     $1 job_id  $2 event_seq  $3 progress  $4 best  $5 effective  $6 attempt
---        $7 frames_relayed; null json leaves as it is
+--        $7 frames_relayed  $8 rank; null json leaves as it is
 with advanced as (
     update attempt_member
     set frames_relayed = $7
-    where job_id = $1 and attempt = $6 and rank = 0
+    where job_id = $1 and attempt = $6 and rank = $8
 )
 update job
 set event_seq = $2,

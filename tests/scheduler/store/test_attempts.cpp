@@ -26,6 +26,109 @@ protected:
     }
 };
 
+/// A job on two hosts.
+class SliceAttempts : public Attempts {
+protected:
+    AttemptKey start_slice() {
+        add_host();
+        add_host("host-b");
+        NewJob job = new_job();
+        job.cores = 16;
+        const std::string id = submit(job);
+        const std::vector<int> whole{1, 2, 3, 4, 5, 6, 7, 8};
+        commit_placements(store, {{.job_id = id,
+                                   .members = {{.host = host, .cores = whole}, {"host-b", whole}},
+                                   .fence = random_hex(16)}});
+        return list_attempts(store, id).at(0).key();
+    }
+};
+
+TEST_F(SliceAttempts, a_slice_has_all_its_hosts_or_none) {
+    add_host();
+    add_host("host-b");
+    place(submit(), {3}, "host-b");
+    NewJob job = new_job();
+    job.cores = 16;
+    const std::string id = submit(job);
+    const std::vector<int> whole{1, 2, 3, 4, 5, 6, 7, 8};
+    const auto outcomes =
+        commit_placements(store, {{.job_id = id,
+                                   .members = {{.host = host, .cores = whole}, {"host-b", whole}},
+                                   .fence = random_hex(16)}});
+    EXPECT_FALSE(outcomes.at(0).attempt);
+    EXPECT_EQ(count("lease"), 1);
+    EXPECT_EQ(state_of(id), queued);
+}
+
+TEST_F(SliceAttempts, members_offer_and_end_one_by_one_under_the_fence) {
+    const AttemptKey key = start_slice();
+    const std::string bytes("\x00\x01 \\x\xff", 6);
+    offer_rendezvous(store, key, 1, bytes);
+    offer_rendezvous(store, key, 1, "a second one");
+    AttemptEnd end = crashed;
+    end.reason = Reason{"some_code", "why"};
+    end.crash_key = "key";
+    end_member(store, key, 1, end);
+    end_member(store, key, 1, {.exit_kind = "succeeded", .job_state = succeeded});
+    for (const char* where : {"host-a", "host-b"}) {
+        if (list_live_attempts(store, where).empty()) continue;
+        const HostAttempt found = list_live_attempts(store, where).at(0);
+        const AttemptMember& member = found.attempt.members.at(1);
+        EXPECT_EQ(member.rendezvous, bytes);
+        ASSERT_TRUE(member.end && member.ended_at);
+        EXPECT_EQ(member.end->exit_kind, "crashed") << "the first end counts";
+        EXPECT_EQ(member.end->exit_status, 139);
+        EXPECT_EQ(member.end->job_state, queued);
+        EXPECT_EQ(member.end->reason->code, "some_code");
+        EXPECT_EQ(member.end->crash_key, "key");
+        EXPECT_FALSE(found.attempt.members.at(0).end);
+    }
+    EXPECT_EQ(count("lease"), 16) << "the attempt goes on";
+    AttemptKey stale = key;
+    stale.fence = random_hex(16);
+    EXPECT_THROW(offer_rendezvous(store, stale, 0, "x"), Fenced);
+    EXPECT_THROW(end_member(store, stale, 0, end), Fenced);
+    finish_attempt(store, key, crashed);
+    EXPECT_EQ(count("lease"), 0);
+    EXPECT_THROW(end_member(store, key, 0, end), Fenced);
+}
+
+TEST_F(SliceAttempts, frames_of_a_rank_have_numbers_of_their_own) {
+    const AttemptKey key = start_slice();
+    MetricSeries series;
+    relay_frames(store, key, {{.number = 3, .state = RelayedState{compiling}}}, series);
+    const RelayedFrame line{.number = 1, .events = {{"log", R"({"message": "x", "rank": 1})"}}};
+    EXPECT_EQ(relay_frames(store, key, {line}, series, 1).frames_relayed, 1);
+    EXPECT_EQ(relay_frames(store, key, {line}, series, 1).frames_relayed, 1) << "stored once";
+    const Attempt attempt = list_attempts(store, key.job_id).at(0);
+    EXPECT_EQ(attempt.members.at(0).frames_relayed, 3);
+    EXPECT_EQ(attempt.members.at(1).frames_relayed, 1);
+}
+
+TEST_F(SliceAttempts, running_slices_are_listed_for_who_sees_their_project) {
+    const AttemptKey key = start_slice();
+    add_host("host-c");
+    place(submit(new_job("alone")), {1}, "host-c");
+    const auto slices = list_slices(store);
+    ASSERT_EQ(slices.size(), 1U);
+    EXPECT_EQ(slices[0].attempt.key(), key);
+    EXPECT_EQ(slices[0].attempt.members.size(), 2U);
+    EXPECT_TRUE(list_slices(store, {"another"}).empty());
+    finish_attempt(store, key, crashed);
+    EXPECT_TRUE(list_slices(store).empty());
+}
+
+TEST_F(SliceAttempts, one_silent_host_loses_the_attempt_and_is_named) {
+    const AttemptKey key = start_slice();
+    database.sql(
+        "update lease set expires_at = clock_timestamp() - interval '1 minute' "
+        "where host = 'host-b'");
+    EXPECT_EQ(rescue_expired(store, {}).size(), 1U);
+    EXPECT_EQ(list_attempts(store, key.job_id).at(0).message,
+              "host host-b sent no heartbeat for longer than its lease");
+    EXPECT_EQ(count("lease"), 0);
+}
+
 // Goal: a limit of time is the database's: all attempts of a job, up to now.
 TEST_F(Attempts, run_time_is_counted_by_the_database) {
     const AttemptKey first = running_job();

@@ -76,6 +76,7 @@ constexpr Damage damages[] = {
     {"numbered_attempts", "update job set attempts = 7 where id = '{0}'"},
     {"one_live_attempt", "update attempt set ended_at = '2100-01-01', exit_kind = 'x'"},
     {"leases_of_live_attempts", "update lease set core = 5"},
+    {"members", "update attempt_member set rank = 3"},
     {"queue_of_queued_jobs", "delete from queue where job_id = '{1}'"},
     {"fenced_points", "update metric_chunk set attempt = 9"},
     {"successive_points", "update metric_chunk set first_point = 3"},
