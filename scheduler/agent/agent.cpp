@@ -65,6 +65,11 @@ store::Host this_host(const AgentOptions& options, const std::string& instance) 
             .heartbeat_at = {}};
 }
 
+std::filesystem::path records_folder(const AgentOptions& options) {
+    const std::filesystem::path first = options.home / "processes";
+    return options.machine_host == 1 ? first : first / fmt::format("host-{}", options.machine_host);
+}
+
 /// Something that is due every so often.
 struct Due {
     std::chrono::milliseconds every;
@@ -91,7 +96,7 @@ struct Agent::Parts {
               options.heartbeat_every, [this] { notify(false); }, clock),
           launcher(*options.launcher),
           projects(store),
-          records(options.home / "processes", launcher.id_scope()),
+          records(records_folder(options), launcher.id_scope()),
           reconciler(parts(), clock, counts),
           checker(parts()),
           splitter(parts()),
@@ -252,6 +257,20 @@ struct Agent::Parts {
         published_answer = answered;
     }
 };
+
+AgentCounts sum_of(const AgentCounts& a, const AgentCounts& b) {
+    return {.running = a.running + b.running,
+            .started = a.started + b.started,
+            .adopted = a.adopted + b.adopted,
+            .finished = a.finished + b.finished,
+            .crashed = a.crashed + b.crashed,
+            .unresponsive = a.unresponsive + b.unresponsive,
+            .frames_relayed = a.frames_relayed + b.frames_relayed,
+            .metric_points_skipped = a.metric_points_skipped + b.metric_points_skipped,
+            .failed_calls = a.failed_calls + b.failed_calls,
+            .checks_running = a.checks_running + b.checks_running,
+            .database_lag_s = std::max(a.database_lag_s, b.database_lag_s)};
+}
 
 Agent::Agent(store::Store& store, AgentOptions options, const Clock& clock) {
     if (access(options.executor.c_str(), X_OK) != 0) {

@@ -17,8 +17,13 @@
 namespace slipway {
 
 struct AgentOptions {
-    std::string host;    ///< this machine's name in the database
-    int cores = 8;       ///< virtual cores it offers
+    std::string host;         ///< this machine's name in the database
+    int cores = 8;            ///< virtual cores it offers
+    int machine_hosts = 1;    ///< that this machine is: they share its CPUs and its home folder
+    /// This host's number among them: others have their records elsewhere and collect no garbage
+    /// that all share.
+    int machine_host = 1;
+    std::string slice_address = "127.0.0.1";    ///< of this host, for members of slices
     /// sha256 of the token that it joins with, if it is new or was removed; empty: none.
     std::string join_token;
     std::filesystem::path home;        ///< that artifacts are in
@@ -71,6 +76,9 @@ struct AgentCounts {
     std::int64_t checks_running = 0;
     double database_lag_s = 0;    ///< since the database last answered
 };
+
+/// Of several agents together; of the lag the longest.
+AgentCounts sum_of(const AgentCounts& a, const AgentCounts& b);
 
 /// Runs this host's attempts: starts executors, takes over those that still run after a restart of
 /// the service, sends heartbeats, stores what they report, stops them, checks datasets, removes

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scheduler/agent/memory_guard.h"
+#include "scheduler/agent/slice_end.h"
 
 namespace slipway {
 
@@ -44,6 +45,21 @@ void wait_for_disk(store::AttemptEnd& end, JobState present) {
     end.crash_key = disk_full;
 }
 
+/// Nothing is wrong with the job: it goes on from its last checkpoint, as often as that takes.
+void restart_with_others(store::AttemptEnd& end, JobState present) {
+    end.job_state = let_go(present);
+    end.counts_as_restart = false;
+    end.retry_after = start_again_after;
+}
+
+store::AttemptEnd stopped_for_others(const EndFacts& facts) {
+    const std::string message = "it was stopped because another member of the slice had ended";
+    store::AttemptEnd end = ended(member_lost, message);
+    end.reason = store::Reason{.code = member_lost, .message = message};
+    restart_with_others(end, facts.job_state);
+    return end;
+}
+
 store::AttemptEnd reported(const DoneFrame& done, JobState present) {
     const std::string outcome(to_string(done.outcome));
     store::AttemptEnd end = ended(outcome, done.message);
@@ -58,6 +74,7 @@ store::AttemptEnd reported(const DoneFrame& done, JobState present) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
         if (done.code == disk_full) wait_for_disk(end, present);
+        if (done.code == member_lost) restart_with_others(end, present);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
             store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};
@@ -168,6 +185,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end.reason = store::Reason{
             .code = "timed_out",
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
+    } else if (facts.cause == EndCause::member_lost) {
+        end = stopped_for_others(facts);
     } else if (facts.unheard) {
         end = never_heard(facts);
     } else if (facts.memory) {

@@ -46,8 +46,17 @@ bool is_there(const fs::path& path) {
     return fs::symlink_status(path, problem).type() != fs::file_type::not_found;
 }
 
-std::string name_of(const store::AttemptKey& key) {
-    return fmt::format("{}/{}", key.job_id, key.attempt);
+/// "2" of rank 0, "2.1" of rank 1: members of one attempt may share a home folder.
+std::string part_of(const store::AttemptKey& key, int rank) {
+    return rank == 0 ? fmt::to_string(key.attempt) : fmt::format("{}.{}", key.attempt, rank);
+}
+
+std::string name_of(const store::AttemptKey& key, int rank) {
+    return fmt::format("{}/{}", key.job_id, part_of(key, rank));
+}
+
+std::string name_of(const store::HostAttempt& found) {
+    return name_of(found.attempt.key(), found.rank);
 }
 
 /// Seconds that the attempts of a stored spec may take together: limits.max_wall_s, or what
@@ -71,7 +80,7 @@ std::optional<RunPosition> left_position(const fs::path& run_folder) {
 }    // namespace
 
 std::string AttemptReconciler::Live::name() const {
-    return name_of(key);
+    return name_of(key, rank);
 }
 
 AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock,
@@ -91,12 +100,12 @@ void AttemptReconciler::reconcile() {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
     std::set<std::string> names;
     for (const store::HostAttempt& each : found) {
-        const std::string name = name_of(each.attempt.key());
+        const std::string name = name_of(each);
         names.insert(name);
         alone(name, [&] { reconcile_one(name, each); });
     }
     for (auto& [name, live] : live_)
-        if (!names.contains(name)) give_up(live);
+        if (!names.contains(name)) let_go(live);
     std::erase_if(stuck_, [&](const std::string& name) { return !names.contains(name); });
     std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
     end_forgotten(names);
@@ -171,8 +180,8 @@ void AttemptReconciler::renew() {
         if (!live.fenced) held.push_back(live.key);
     for (const store::AttemptKey& lost :
          store::renew_leases(store_, options_.host, held, options_.lease)) {
-        const auto found = live_.find(name_of(lost));
-        if (found != live_.end()) give_up(found->second);
+        for (auto& [name, live] : live_)
+            if (live.key.job_id == lost.job_id && live.key.attempt == lost.attempt) let_go(live);
     }
 }
 
@@ -180,13 +189,15 @@ void AttemptReconciler::finish() {
     std::vector<Live*> complete;
     std::vector<Live*> unstored;
     for (auto& [name, live] : live_) {
-        if (!live.ended || !(live.fenced || live.failed || !live.speaking)) continue;
+        const bool told = live.fenced || live.failed || live.member_stored || !live.speaking;
+        if (!live.ended || !told) continue;
         complete.push_back(&live);
         if (!live.fenced && !live.end_stored) unstored.push_back(&live);
     }
     const auto forget_stored = [&] {
         bool freed = false;
         for (const Live* live : complete) {
+            if (live->member_stored) records_.forget(live->name());
             if (!live->fenced && !live->end_stored) continue;
             const std::string name = live->name();
             records_.forget(name);
@@ -204,14 +215,14 @@ void AttemptReconciler::finish() {
     forget_stored();
 }
 
-fs::path AttemptReconciler::run_folder_of(const store::AttemptKey& key) const {
-    return artifacts_.locate(Artifact::run, key.job_id, fmt::to_string(key.attempt));
+fs::path AttemptReconciler::run_folder_of(const store::AttemptKey& key, int rank) const {
+    return artifacts_.locate(Artifact::run, key.job_id, part_of(key, rank));
 }
 
 /// Not known yet: a new attempt, or one that an agent before us began.
 void AttemptReconciler::begin(const store::HostAttempt& found) {
     const store::AttemptMember& member = found.member();
-    const fs::path folder = run_folder_of(found.attempt.key());
+    const fs::path folder = run_folder_of(found.attempt.key(), found.rank);
     Live live{.key = found.attempt.key(),
               .rank = found.rank,
               .folder = folder,
@@ -222,8 +233,15 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
               .process = {},
               .resumed_from_id = found.resume_checkpoint_id,
               .recorded = member.pid.has_value(),
-              .saves_requested = found.saves_requested};
+              .saves_requested = found.saves_requested,
+              .hosts = int(found.attempt.members.size())};
     const std::string name = live.name();
+    if (member.end) {    // an agent before us has stored it
+        live.member_stored = true;
+        live.ended = Ended{.name = name, .exit = {}};
+        live_.emplace(name, std::move(live));
+        return;
+    }
     // What only the database knows, first: when it does not answer, the attempt has not begun, and
     // the next turn begins it.
     set_time_limit(found, live);
@@ -252,11 +270,14 @@ bool AttemptReconciler::find_or_start(const store::HostAttempt& found, const Inp
     const std::optional<UniqueFd> lock = lock_run_folder(live.folder);
     if (!lock) return is_unknown_for_long(live);
     const bool began = was_started || is_there(live.folder / "frames.ndjson");
-    if (began || found.intent) {
+    const bool alone = !began && is_left_alone(found);
+    if (began || found.intent || alone) {
         if (!began) live.problem = "it was ended before its executor started";
         live.ended = Ended{.name = live.name(),
                            .exit = {},
-                           .cause = found.intent ? cause_of(*found.intent) : EndCause::none};
+                           .cause = found.intent ? cause_of(*found.intent)
+                                    : alone      ? EndCause::member_lost
+                                                 : EndCause::none};
     } else {
         start(found, inputs, live, *lock);
     }
@@ -322,7 +343,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .dataset = location->path,
         .checkpoints = artifacts_.locate(Artifact::checkpoint, live.key.job_id),
         .resume = inputs.resume,
-        .report = artifacts_.locate(Artifact::report, live.key.job_id),
+        .report = live.rank == 0 ? artifacts_.locate(Artifact::report, live.key.job_id) : "",
         .cache = artifacts_.locate(Artifact::compile_cache, project),
         .packed = artifacts_.locate(Artifact::packed_images, project),
         .decoded = options_.decoded_bytes_max == 0 || found.dataset_id.empty()
@@ -333,11 +354,12 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .payload_checkpoints = inputs.checkpoints,
         .split = inputs.split,
         .split_hash = inputs.split_hash,
-        .worker_threads =
-            thread_share(int(found.member().cores.size()), options_.cores, usable_cpu_count()),
+        .worker_threads = thread_share(int(found.member().cores.size()),
+                                       options_.cores * options_.machine_hosts, usable_cpu_count()),
         .grace_s = double(options_.grace.count()),
         .memory_bytes =
-            attempt_memory_bytes(options_, found.spec, int(found.member().cores.size()))};
+            attempt_memory_bytes(options_, found.spec, int(found.member().cores.size())),
+        .member = live.hosts > 1 ? std::optional(member_order(found, live)) : std::nullopt};
     write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),
@@ -350,10 +372,14 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                     .before_start = keep_record(records_, live.name(), live.key.fence)},
         .project_number = inputs.project_number,
         .readable = {paths.dataset},
-        .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
+        .writable = {live.folder, paths.checkpoints, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};
-    if (!paths.decoded.empty()) request.writable.push_back(paths.decoded);
-    if (found.kind == JobKind::train)
+    for (const fs::path& folder : {paths.report, paths.decoded})
+        if (!folder.empty()) request.writable.push_back(folder);
+    if (paths.member) {
+        request.writable.push_back(paths.member->rendezvous_folder);
+        request.connects = true;
+    } else if (found.kind == JobKind::train)
         request.stay = {.run_folder = live.folder,
                         .own = {live.folder, paths.checkpoints, paths.report}};
     if (!location->upload.empty()) request.owned.push_back(paths.dataset);
@@ -396,7 +422,7 @@ void AttemptReconciler::watch(const Live& live, std::unique_ptr<LaunchedProcess>
 /// The process that runs the attempt: what the database knows, or what was kept before it could be
 /// told. Nothing that an executor writes counts.
 std::optional<ProcessRecord> AttemptReconciler::record_of(const store::HostAttempt& found) const {
-    if (auto kept = records_.find(name_of(found.attempt.key()))) return kept;
+    if (auto kept = records_.find(name_of(found))) return kept;
     const store::AttemptMember& member = found.member();
     if (!member.pid || !member.start_ticks) return std::nullopt;
     return ProcessRecord{.id = {.pid = pid_t(*member.pid), .start_ticks = *member.start_ticks},
@@ -443,13 +469,14 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
         live.frames_stored = found.member().frames_relayed;
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
+    if (live.hosts > 1) update_member(found, live);
     if (live.ended) return;
-    if (found.saves_requested > live.saves_requested) {
+    if (live.rank == 0 && found.saves_requested > live.saves_requested) {
         live.saves_requested = found.saves_requested;
         supervisor_.save(live.name(), found.saves_requested);
     }
-    if (found.intent) supervisor_.stop(live.name(), *found.intent);
-    if (live.time_is_up && clock_.tick() >= *live.time_is_up) {
+    if (found.intent && is_asked(live, *found.intent)) supervisor_.stop(live.name(), *found.intent);
+    if (live.rank == 0 && live.time_is_up && clock_.tick() >= *live.time_is_up) {
         supervisor_.stop(live.name(), Intent::timeout);
     }
 }
@@ -463,19 +490,26 @@ void AttemptReconciler::set_time_limit(const store::HostAttempt& found, Live& li
     live.time_is_up = clock_.tick() + std::chrono::duration_cast<Tick::duration>(rest);
 }
 
+store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
+    return decide_end({.done = live.done,
+                       .exit_status = exit_status_of(*live.ended),
+                       .cause = live.ended->cause,
+                       .memory = live.ended->memory,
+                       .job_state = live.job_state,
+                       .restarts = live.restarts,
+                       .problem = live.problem,
+                       .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
+                       .unheard = live.ended->exit && live.ended->exit->had_waited &&
+                                  !is_there(live.folder / "frames.ndjson"),
+                       .position = left_position(live.folder)});
+}
+
 void AttemptReconciler::finish_one(Live& live) {
-    const store::AttemptEnd end =
-        decide_end({.done = live.done,
-                    .exit_status = exit_status_of(*live.ended),
-                    .cause = live.ended->cause,
-                    .memory = live.ended->memory,
-                    .job_state = live.job_state,
-                    .restarts = live.restarts,
-                    .problem = live.problem,
-                    .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
-                    .unheard = live.ended->exit && live.ended->exit->had_waited &&
-                               !is_there(live.folder / "frames.ndjson"),
-                    .position = left_position(live.folder)});
+    if (live.hosts > 1) return finish_member(live);
+    finish_with(live, own_end(live));
+}
+
+void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& end) {
     try {
         store_end(live, end);
     } catch (const store::Fenced&) {
@@ -504,6 +538,14 @@ void AttemptReconciler::store_end(const Live& live, const store::AttemptEnd& end
                                {"how", end.exit_kind},
                                {"job_state", to_string(state)},
                                {"message", end.message}});
+}
+
+/// The attempt has ended. A member of a slice that had ended before has waited for that.
+void AttemptReconciler::let_go(Live& live) {
+    if (live.member_stored)
+        live.fenced = true;
+    else
+        give_up(live);
 }
 
 /// The attempt has ended or belongs to somebody else: its executor must go, nothing is written.

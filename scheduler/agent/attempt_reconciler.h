@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/protocol/attempt_order.h"
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
@@ -71,6 +72,12 @@ private:
         std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s
         std::string problem = {};               // why it could not be started
         int saves_requested = 0;                // of which the executor was told
+        // Of an attempt on several hosts.
+        int hosts = 1;
+        std::set<int> met = {};                  // ranks whose offers were brought
+        std::optional<Tick> alone_since = {};    // another member has ended
+        bool member_stored = false;              // its end is: it waits for the others
+        std::vector<store::AttemptMember> ended_members = {};    // empty: not all have ended
 
         std::string name() const;    // among those watched
     };
@@ -89,7 +96,7 @@ private:
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
     bool alone(const std::string& name, const std::function<void()>& step);
     void each_alone(std::span<Live* const> attempts, const std::function<void(Live&)>& step);
-    std::filesystem::path run_folder_of(const store::AttemptKey& key) const;
+    std::filesystem::path run_folder_of(const store::AttemptKey& key, int rank) const;
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
                        Live& live);
@@ -112,6 +119,15 @@ private:
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);
+    void finish_with(Live& live, const store::AttemptEnd& end);
+    store::AttemptEnd own_end(const Live& live) const;
+    void let_go(Live& live);
+    MemberOrder member_order(const store::HostAttempt& found, const Live& live) const;
+    static bool is_asked(const Live& live, Intent intent);
+    static bool is_left_alone(const store::HostAttempt& found);
+    void update_member(const store::HostAttempt& found, Live& live);
+    static void keep_member_frames(const Live& live, std::vector<store::RelayedFrame>& frames);
+    void finish_member(Live& live);
     void store_end(const Live& live, const store::AttemptEnd& end);
     void give_up(Live& live);
 

@@ -47,7 +47,9 @@ std::optional<Tick> AttemptReconciler::relay() {
     std::vector<Live*> due;
     for (auto& [name, live] : live_) {
         const bool unrecorded = !live.recorded && live.process.pid != 0;
-        if (live.fenced || live.failed || !(unrecorded || live.speaking || live.ended)) continue;
+        if (live.fenced || live.failed || live.member_stored ||
+            !(unrecorded || live.speaking || live.ended))
+            continue;
         const Tick when =
             std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
         if (when <= now)
@@ -104,9 +106,11 @@ bool AttemptReconciler::relay_batch(Live& live) {
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : read)
         frames.push_back(each.frame);
+    keep_member_frames(live, frames);
     if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
     const std::int64_t skipped_before = live.metrics->points_skipped;
-    const store::Relayed relayed = store::relay_frames(store_, live.key, frames, *live.metrics);
+    const store::Relayed relayed =
+        store::relay_frames(store_, live.key, frames, *live.metrics, live.rank);
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     const Tick now = clock_.tick();
@@ -121,7 +125,8 @@ bool AttemptReconciler::relay_batch(Live& live) {
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
     if (live.done || live.ended) return true;
-    if (relayed.intent) supervisor_.stop(live.name(), *relayed.intent);
+    if (relayed.intent && is_asked(live, *relayed.intent))
+        supervisor_.stop(live.name(), *relayed.intent);
     return true;
 }
 

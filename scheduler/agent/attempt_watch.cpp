@@ -9,9 +9,9 @@ namespace {
 
 using Phase = Watch::Phase;
 
-constexpr std::array<std::string_view, 11> cause_words{
+constexpr std::array<std::string_view, 12> cause_words{
     "none",   "cancel",      "kill",   "pause",     "preempt", "timeout",
-    "silent", "not_started", "fenced", "lingering", "memory"};
+    "silent", "not_started", "fenced", "lingering", "memory",  "member_lost"};
 
 /// In the order of Intent.
 constexpr std::array<EndCause, 5> intent_causes{EndCause::cancel, EndCause::kill, EndCause::pause,

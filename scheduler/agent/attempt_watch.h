@@ -31,7 +31,8 @@ enum class EndCause {
     not_started,
     fenced,
     lingering,
-    memory    ///< it used more than its limit
+    memory,        ///< it used more than its limit
+    member_lost    ///< another member of its attempt has ended
 };
 
 EndCause cause_of(Intent intent) noexcept;

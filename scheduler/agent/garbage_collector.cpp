@@ -40,12 +40,13 @@ struct GarbageCollector::Parts {
         const char* name;
         std::chrono::milliseconds every;
         bool (Parts::*step)();
+        bool of_home = false;    // done once for all hosts of a machine
         Tick next{};
         bool failing = false;
     };
     std::array<Task, 5> tasks{{{"garbage", 10s, &Parts::remove_paths},
-                               {"old_run_folders", 10min, &Parts::remove_run_folders},
-                               {"old_copies", 10s, &Parts::remove_copies},
+                               {"old_run_folders", 10min, &Parts::remove_run_folders, true},
+                               {"old_copies", 10s, &Parts::remove_copies, true},
                                {"deleted_jobs", 2s, &Parts::clear_jobs},
                                {"deleted_datasets", 2s, &Parts::clear_datasets}}};
     store::Clearing clearing;
@@ -79,6 +80,10 @@ struct GarbageCollector::Parts {
     void run(Task& task) {
         const Tick now = clock.tick();
         if (now < task.next) return;
+        if (task.of_home && options.machine_host != 1) {
+            task.next = now + task.every;
+            return;
+        }
         bool more = false;
         try {
             more = (this->*task.step)();

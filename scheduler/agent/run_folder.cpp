@@ -98,6 +98,7 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
     for (const fs::path& checkpoint : paths.payload_checkpoints)
         order.checkpoints.push_back(checkpoint.string());
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
+    order.member = paths.member;
     if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};
     return order;
 }

@@ -39,7 +39,8 @@ struct AttemptPaths {
     std::string split_hash = {};         ///< that it must have
     int worker_threads = 0;              ///< 0: as many as CPUs
     double grace_s = 60;
-    std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
+    std::int64_t memory_bytes = 0;             ///< that the program may plan; 0: no limit
+    std::optional<MemberOrder> member = {};    ///< of an attempt on several hosts
 };
 
 /// The content of attempt.json.

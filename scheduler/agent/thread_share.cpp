@@ -13,8 +13,8 @@ int usable_cpu_count() {
     return std::max(1, CPU_COUNT(&set));
 }
 
-int thread_share(int cores, int host_cores, int cpus) {
-    return std::clamp(cpus * cores / host_cores, 1, 64);
+int thread_share(int cores, int cores_of_host, int cpus) {
+    return std::clamp(cpus * cores / cores_of_host, 1, 64);
 }
 
 }    // namespace slipway

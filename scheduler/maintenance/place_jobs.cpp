@@ -25,12 +25,23 @@ store::DecisionReason why_it_starts(const PlacedJob& placed, const Snapshot& sna
         if (job.job_id == placed.job_id)
             waited_s = std::chrono::duration<double>(snapshot.now - job.queued_at).count();
     const bool one = placed.cores.size() == 1;
-    std::string message = fmt::format(
-        "it is {:.1f} s old; core{} {} of host {} {} free", std::max(waited_s, 0.0), one ? "" : "s",
-        fmt::join(placed.cores, ", "), placed.host, one ? "was" : "were");
+    std::string message =
+        placed.other_hosts.empty()
+            ? fmt::format("it is {:.1f} s old; core{} {} of host {} {} free",
+                          std::max(waited_s, 0.0), one ? "" : "s", fmt::join(placed.cores, ", "),
+                          placed.host, one ? "was" : "were")
+            : fmt::format("it is {:.1f} s old; hosts {}, {} were free", std::max(waited_s, 0.0),
+                          placed.host, fmt::join(placed.other_hosts, ", "));
     if (placed.ahead_of.empty()) return {.code = "free_cores", .message = std::move(message)};
     message += fmt::format(", and its limits end it before job {} can start", placed.ahead_of);
     return {.code = "backfill", .message = std::move(message), .related_job = placed.ahead_of};
+}
+
+std::vector<store::PlacedMember> members_of(const PlacedJob& placed) {
+    std::vector<store::PlacedMember> members{{.host = placed.host, .cores = placed.cores}};
+    for (const std::string& host : placed.other_hosts)
+        members.push_back({.host = host, .cores = placed.cores});
+    return members;
 }
 
 void remember(WarmMemory& warm, const store::PlacementOutcome& outcome, const Plan& plan,
@@ -76,7 +87,7 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
     std::vector<store::Placement> placements;
     for (const PlacedJob& placed : plan.start) {
         placements.push_back({.job_id = placed.job_id,
-                              .members = {{.host = placed.host, .cores = placed.cores}},
+                              .members = members_of(placed),
                               .fence = random_hex(fence_bytes),
                               .why = why_it_starts(placed, snapshot),
                               .lease = lease});

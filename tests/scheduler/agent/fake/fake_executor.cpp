@@ -13,6 +13,11 @@
 //   mute          "yes": opens no socket
 //   hold_mib      before its steps: memory that is written and then made read-only
 //   touch         before its steps: makes this file; fails with the code "touched" when it can
+// Of an attempt with members it first meets the others. Rank 0 does the above; the others say where
+// they are in the log and end when rank 0 has, which a file tells them:
+//   meeting       a folder for that file, whatever host they are on
+//   crash_rank    this one kills itself in attempt 1 once all have met
+//   missing_rank  this one ends in attempt 1 with the code member_lost once all have met
 // With --stay it goes on with further attempts, as slipway-executor does.
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
 // "large", "link"; with --into it leaves a file in what it has half unpacked. `split`: answers by
@@ -78,6 +83,11 @@ public:
         }
         say({{"type", "state"}, {"state", "compiling"}});
         say({{"type", "state"}, {"state", "running"}});
+        if (is_member()) {
+            if (!meet()) return end(1, lost("the others did not come"));
+            end_as_member();
+            if (rank() > 0) return follow();
+        }
         hold(std::size_t(number("hold_mib", 0)) << 20);
         const std::string touched = label("touch", "");
         if (!touched.empty() && std::ofstream(touched) << "touched")
@@ -112,6 +122,46 @@ private:
     }
     int number(const std::string& name, int otherwise) const {
         return std::atoi(label(name, std::to_string(otherwise)).c_str());
+    }
+
+    bool is_member() const { return order_.contains("member") && !order_.at("member").is_null(); }
+    int rank() const { return is_member() ? order_.at("member").at("rank").get<int>() : 0; }
+    fs::path meeting() const { return label("meeting", ""); }
+
+    static Json lost(const std::string& message) {
+        return {{"outcome", "failed"}, {"code", "member_lost"}, {"message", message}};
+    }
+
+    bool meet() {
+        const Json& member = order_.at("member");
+        const fs::path place(member.at("rendezvous_folder").get<std::string>());
+        const std::string text =
+            fmt::format("rank {} of {}", rank(), member.at("secret").get<std::string>());
+        write_file_aside(place / std::to_string(rank()), text);
+        for (int tries = 0; tries < 4000; ++tries) {
+            bool complete = true;
+            for (std::size_t other = 0; other < member.at("hosts").size(); ++other)
+                complete = complete && read_text(place / std::to_string(other)) ==
+                                           fmt::format("rank {} of {}", other,
+                                                       member.at("secret").get<std::string>());
+            if (complete) return true;
+            poll(nullptr, 0, 5);
+        }
+        return false;
+    }
+
+    void end_as_member() {
+        if (order_.at("attempt") != 1) return;
+        if (number("crash_rank", -1) == rank()) raise(SIGKILL);
+    }
+
+    int follow() {
+        say({{"type", "log"}, {"level", "info"}, {"message", fmt::format("rank {}", rank())}});
+        if (order_.at("attempt") == 1 && number("missing_rank", -1) == rank())
+            return end(1, lost("rank 0 is gone"));
+        while (!fs::exists(meeting() / fmt::format("ended-{}", order_.at("attempt").get<int>())))
+            poll(nullptr, 0, 5);
+        return end(0, {{"outcome", "succeeded"}});
     }
 
     /// RLIMIT_DATA does not count it.
@@ -199,6 +249,8 @@ private:
     int end(int code, Json frame) {
         frame["type"] = "done";
         if (!frame.contains("message")) frame["message"] = "";
+        if (is_member() && rank() == 0)
+            std::ofstream(meeting() / fmt::format("ended-{}", order_.at("attempt").get<int>()));
         say(frame);
         if (channel_) channel_->flush(std::chrono::milliseconds(200));
         return code;
