@@ -15,6 +15,7 @@
 #include "api/base/error.h"
 #include "api/base/sha256.h"
 #include "server/http/network.h"
+#include "server/http/outgoing.h"
 #include "server/main/database_address.h"
 #include "server/main/print_config.h"
 #include "server/main/secret_file.h"
@@ -127,6 +128,14 @@ void add_machine(CLI::App& app, Raw& raw) {
            "maximum number of metrics per job; points of further metrics are skipped; 0: no limit")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--host-name", raw.options.host_name, "name of this machine in the database");
+    app.add_option("--virtual-hosts", raw.options.virtual_hosts,
+                   "number of hosts that this machine is, of --cores virtual cores each, for "
+                   "slices: NAME, NAME-2, …; they share its CPUs and its memory")
+        ->check(CLI::Range(1, 256));
+    app.add_option("--slice-address", raw.options.slice_address,
+                   "address of this machine that the executors of a slice connect to");
+    app.add_flag("--allow-public-slice-address", raw.options.allow_public_slice_address,
+                 "take a --slice-address that is reached from the internet");
     app.add_option("--join-token-file", raw.join_token_file,
                    "file of mode 0600 with a join token, for a machine that was removed or is new; "
                    "or set SLIPWAY_JOIN_TOKEN");
@@ -417,6 +426,22 @@ void check_edge(const Options& options) {
     }
 }
 
+void check_slice_address(const Options& options) {
+    boost::system::error_code error;
+    const auto parsed = boost::asio::ip::make_address(options.slice_address, error);
+    if (error || parsed.is_unspecified())
+        throw CLI::ValidationError("--slice-address",
+                                   fmt::format("must be one address of this machine, as 10.0.0.5, "
+                                               "got {}",
+                                               options.slice_address));
+    if (is_public(parsed) && !options.allow_public_slice_address)
+        throw CLI::ValidationError(
+            "--slice-address",
+            options.slice_address +
+                " is reached from the internet, and what executors of a slice send to each other "
+                "is not encrypted: give a private address, or say --allow-public-slice-address");
+}
+
 void find_database(Raw& raw, std::span<const char* const> arguments,
                    std::vector<std::string> config_files) {
     const char* environment = std::getenv("SLIPWAY_DATABASE");
@@ -480,6 +505,7 @@ void check_together(const Raw& raw) {
     if (options.command == Command::agent && options.database.empty())
         throw CLI::RequiredError("agent needs --database or --database-file, the service's:");
     check_edge(options);
+    check_slice_address(options);
     check_roots(resolved_roots(raw.dataset_roots));
     if (options.certificate_file.empty() != options.private_key_file.empty())
         throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");

@@ -34,6 +34,9 @@ struct Options {
     std::vector<std::string> addresses = {"127.0.0.1"};
     std::uint16_t port = 8470;
     int cores = 8;
+    int virtual_hosts = 1;                      ///< that this machine is, of `cores` each
+    std::string slice_address = "127.0.0.1";    ///< where members of slices connect to
+    bool allow_public_slice_address = false;
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};

@@ -5,6 +5,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "api/base/log.h"
 #include "migrations/migrate.h"
 #include "scheduler/launcher/warm_launcher.h"
@@ -50,8 +52,9 @@ std::shared_ptr<const Launcher> launcher_of(const Options& options,
         return std::make_shared<LocalLauncher>(launcher_options(options));
     return std::make_shared<WarmLauncher>(
         launcher_options(options),
-        WarmOptions{
-            .folder = workers, .workers_max = options.cores, .idle_max = options.warm_executors},
+        WarmOptions{.folder = workers,
+                    .workers_max = options.cores * options.virtual_hosts,
+                    .idle_max = options.warm_executors},
         system_clock());
 }
 
@@ -107,11 +110,32 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.grace = options.executor_grace;
     made.stop_save = options.executor_grace;
     made.launcher = launcher_of(options, home.path() / "workers");
-    made.memory_bytes = memory_for_jobs(options);
+    made.memory_bytes = memory_for_jobs(options) / options.virtual_hosts;
+    made.machine_hosts = options.virtual_hosts;
+    made.slice_address = options.slice_address;
     made.decoded_bytes_max = options.decoded_bytes_max;
     made.frames_bytes_max = options.frames_mib << 20;
     made.metric_names_max = options.metric_names_max;
     return made;
+}
+
+std::vector<AgentOptions> agents_of(const Options& options, const Home& home) {
+    const AgentOptions first = agent_options(options, home);
+    std::vector<AgentOptions> agents;
+    const std::vector<std::string> names = host_names(options);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        agents.push_back(first);    // they share the launcher
+        agents.back().host = names[i];
+        agents.back().machine_host = int(i) + 1;
+    }
+    return agents;
+}
+
+std::vector<std::string> host_names(const Options& options) {
+    std::vector<std::string> names{options.host_name};
+    for (int host = 2; host <= options.virtual_hosts; ++host)
+        names.push_back(fmt::format("{}-{}", options.host_name, host));
+    return names;
 }
 
 std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
@@ -162,7 +186,8 @@ std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
     };
 }
 
-void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit) {
+void drain(store::Store& store, const std::vector<std::unique_ptr<Agent>>& agents,
+           const std::vector<std::string>& hosts, std::chrono::seconds limit) {
     const auto ask = [&](const store::HostAttempt& one) {
         try {
             store::request_intent(store, one.attempt.job_id, Intent::preempt,
@@ -173,13 +198,22 @@ void drain(store::Store& store, Agent& agent, const std::string& host, std::chro
                      {{"job_id", one.attempt.job_id}, {"reason", error.what()}});
         }
     };
-    for (const store::HostAttempt& one : store::list_live_attempts(store, host))
-        ask(one);
-    agent.wake();
+    std::set<std::string> asked;    // a slice has members on several hosts
+    for (const std::string& host : hosts)
+        for (const store::HostAttempt& one : store::list_live_attempts(store, host))
+            if (asked.insert(one.attempt.job_id).second) ask(one);
+    for (const auto& agent : agents)
+        agent->wake();
+    const auto running = [&] {
+        std::int64_t sum = 0;
+        for (const auto& agent : agents)
+            sum += agent->counts().running;
+        return sum;
+    };
     const Tick end = system_clock().tick() + limit;
-    while (agent.counts().running > 0 && system_clock().tick() < end)
+    while (running() > 0 && system_clock().tick() < end)
         poll(nullptr, 0, 100);
-    log_info("drained", {{"still_running", agent.counts().running}});
+    log_info("drained", {{"still_running", running()}});
 }
 
 }    // namespace slipway

@@ -36,7 +36,12 @@ std::vector<ConfinementFeature> enforced_features(const Options& options);
 /// errors  throws invalid_argument when --confinement required cannot be kept
 void check_confinement(const Options& options);
 
+/// The names of the hosts that this machine is: NAME, NAME-2, …
+std::vector<std::string> host_names(const Options& options);
+/// Of the first of them.
 AgentOptions agent_options(const Options& options, const Home& home);
+/// Of all of them.
+std::vector<AgentOptions> agents_of(const Options& options, const Home& home);
 
 /// The samples of agent and maintenance for /metrics.
 std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
@@ -44,6 +49,7 @@ std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
 
 /// Asks every attempt of this machine to save and end, and waits until they have or `limit` has
 /// passed. The maintenance loop must have ended, or their jobs would start again at once.
-void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit);
+void drain(store::Store& store, const std::vector<std::unique_ptr<Agent>>& agents,
+           const std::vector<std::string>& hosts, std::chrono::seconds limit);
 
 }    // namespace slipway

@@ -103,7 +103,9 @@ void end_at_once(const Database& database) {
 void stop_scheduler(Scheduler& scheduler, store::Store& store, const Options& options,
                     OperatorRequest asked) {
     if (!options.drain && asked != OperatorRequest::drain) return scheduler.stop();
-    scheduler.stop([&](Agent& agent) { drain(store, agent, options.host_name, drain_wait); });
+    scheduler.stop([&](const Scheduler::Agents& agents) {
+        drain(store, agents, host_names(options), drain_wait);
+    });
 }
 
 MaintenanceOptions maintenance_options(const Options& options) {
@@ -257,7 +259,7 @@ int serve(const Options& options, StopSignals& signals) {
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(http, make_router(services), metrics, clock);
     server.start();
-    scheduler.start(store, agent_options(options, home), maintenance_options(options),
+    scheduler.start(store, agents_of(options, home), maintenance_options(options),
                     coordinator_options(options, home), clock);
     auto sweep_loop = start_sweeps(store, services, scheduler);
     say_where(options, home, server.port());
@@ -281,7 +283,7 @@ int run_agent(const Options& options, StopSignals& signals) {
     Database database = open_database(options, home);
     wait_for_database(*database.store, system_clock(), database_wait);
     Scheduler scheduler;
-    scheduler.start(*database.store, agent_options(options, home), maintenance_options(options),
+    scheduler.start(*database.store, agents_of(options, home), maintenance_options(options),
                     coordinator_options(options, home), system_clock());
     say_ready(options, "no address: agent only", home);
     const OperatorRequest asked = signals.wait();

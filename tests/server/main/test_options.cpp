@@ -30,6 +30,28 @@ TEST(Options, without_anything_it_serves_on_this_machine_alone) {
     EXPECT_FALSE(parsed.options->host_name.empty());
 }
 
+TEST(Options, the_address_of_a_slice_is_private_unless_that_is_asked_for) {
+    EXPECT_EQ(parse({}).options->slice_address, "127.0.0.1");
+    for (const char* address : {"10.0.0.5", "192.168.1.7", "fd00::5", "::1"})
+        EXPECT_TRUE(parse({"--slice-address", address}).options.has_value()) << address;
+    for (const char* address : {"8.8.8.8", "2606:4700::1111"}) {
+        EXPECT_FALSE(parse({"--slice-address", address}).options.has_value()) << address;
+        EXPECT_TRUE(
+            parse({"--slice-address", address, "--allow-public-slice-address"}).options.has_value())
+            << address;
+    }
+    for (const char* wrong : {"0.0.0.0", "::", "training-2", ""})
+        EXPECT_FALSE(
+            parse({"--slice-address", wrong, "--allow-public-slice-address"}).options.has_value())
+            << wrong;
+}
+
+TEST(Options, a_machine_is_one_host_or_more) {
+    EXPECT_EQ(parse({}).options->virtual_hosts, 1);
+    EXPECT_EQ(parse({"--virtual-hosts", "4"}).options->virtual_hosts, 4);
+    EXPECT_FALSE(parse({"--virtual-hosts", "0"}).options.has_value());
+}
+
 TEST(Options, the_settings_are_printed_as_a_file_that_gives_the_same) {
     const TempFolder folder;
     folder.write("in.toml", "cores = 4\nlog-level = \"warn\"\nhost = [\"::1\", \"127.0.0.1\"]\n");
