@@ -8,6 +8,8 @@ namespace slipway::client {
 
 void add_machine_commands(CLI::App& app, Line& line) {
     add_list(app, "hosts", "List the hosts, and who drained them and why", line, list_hosts);
+    add_list(app, "slices", "List the slices that run, and the host of each rank", line,
+             list_slices);
     CLI::App* host =
         app.add_subcommand("host", "Drain, take back or remove a host, or let one join");
     host->require_subcommand(1);

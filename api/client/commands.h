@@ -241,6 +241,8 @@ ExitCode set_group(const HttpClient& client, const std::string& project, const s
                    int limit);
 
 Listing list_hosts(const HttpClient& client);
+/// A row for each host of each slice that runs.
+Listing list_slices(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
 /// Of a host that is drained or lost.
 ExitCode remove_host(const HttpClient& client, const std::string& name);

@@ -31,6 +31,7 @@ std::string cores_text(const Json& job) {
     const Json spec = job.value("spec", Json::object());
     const Json cores = spec.is_object() ? spec.value("accelerator", Json::object()) : Json();
     if (!cores.is_object()) return "–";
+    if (cores.contains("slice")) return "slice of " + cell(cores.at("slice"), "cores");
     return cores.contains("core_ids") ? "core " + cores["core_ids"].dump() : cell(cores, "cores");
 }
 

@@ -29,6 +29,23 @@ Listing list_hosts(const HttpClient& client) {
             .items = items};
 }
 
+Listing list_slices(const HttpClient& client) {
+    std::vector<std::vector<std::string>> rows;
+    const Json items = get(client, "/v1/slices").at("items");
+    for (const Json& slice : items)
+        for (const Json& member : slice.at("members")) {
+            const bool ended = !member.at("exit_kind").is_null();
+            rows.push_back({cell(slice, "job_id"), cell(slice, "name"), cell(slice, "state"),
+                            cell(slice, "cores"), cell(member, "rank"), cell(member, "host"),
+                            ended                        ? cell(member, "exit_kind")
+                            : member.at("pid").is_null() ? "starts"
+                                                         : "runs"});
+        }
+    return {.head = {"job", "name", "job state", "cores", "rank", "host", "process"},
+            .rows = std::move(rows),
+            .items = items};
+}
+
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason) {
     Json body = Json::object();
     if (!reason.empty()) body["reason"] = reason;

@@ -132,6 +132,7 @@ Response delete_upload(const Context& context);
 BodyTarget receive_upload(const Request& request, Services& services, const Identity& who);
 
 // machine.cpp
+Response list_slices(const Context& context);
 Response list_hosts(const Context& context);
 Response get_host(const Context& context);
 Response drain_host(const Context& context);

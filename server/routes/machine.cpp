@@ -5,12 +5,14 @@
 
 #include "api/base/id.h"
 #include "api/base/sha256.h"
+#include "scheduler/store/attempts.h"
 #include "scheduler/store/hosts.h"
 #include "server/auth/token.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -74,6 +76,14 @@ Response set_drained(const Context& context, bool drained) {
 }
 
 }    // namespace
+
+Response list_slices(const Context& context) {
+    Json items = Json::array();
+    for (const store::Slice& slice :
+         store::list_slices(context.services.store, projects_asked(context)))
+        items.push_back(render(slice));
+    return json_response(render_list(std::move(items)));
+}
 
 Response list_hosts(const Context& context) {
     Json items = Json::array();

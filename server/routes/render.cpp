@@ -75,12 +75,42 @@ JsonText render(const store::Job& job, std::optional<int> position, std::optiona
     return text;
 }
 
+Json render(const store::AttemptMember& member) {
+    const auto of_end = [&](auto value) { return member.end ? value(*member.end) : Json(); };
+    return {{"rank", member.rank},
+            {"host", member.host},
+            {"cores", member.cores},
+            {"pid", value_or_null(member.pid)},
+            {"exit_kind", of_end([](const auto& end) { return Json(end.exit_kind); })},
+            {"exit_status", of_end([](const auto& end) { return value_or_null(end.exit_status); })},
+            {"message", of_end([](const auto& end) { return text_or_null(end.message); })},
+            {"ended_at", render_time(member.ended_at)}};
+}
+
+Json render(const store::Slice& slice) {
+    Json members = Json::array();
+    std::size_t cores = 0;
+    for (const store::AttemptMember& member : slice.attempt.members) {
+        members.push_back(render(member));
+        cores += member.cores.size();
+    }
+    return {
+        {"job_id", slice.attempt.job_id},   {"name", slice.job_name},
+        {"project", slice.project},         {"state", to_string(slice.job_state)},
+        {"attempt", slice.attempt.attempt}, {"cores", cores},
+        {"members", std::move(members)},    {"created_at", to_rfc3339(slice.attempt.created_at)}};
+}
+
 Json render(const store::Attempt& attempt) {
+    Json members = Json::array();
+    for (const store::AttemptMember& member : attempt.members)
+        members.push_back(render(member));
     const store::AttemptMember& first = attempt.members.front();
     return {{"attempt", attempt.attempt},
             {"host", first.host},
             {"cores", first.cores},
             {"pid", value_or_null(first.pid)},
+            {"members", std::move(members)},
             {"resumed_from", text_or_null(attempt.resumed_from)},
             {"exit_kind", text_or_null(attempt.exit_kind)},
             {"exit_status", value_or_null(attempt.exit_status)},

@@ -35,6 +35,8 @@ JsonText render(const store::Job& job, std::optional<int> position,
                 std::optional<double> eta_s = {});
 JsonText render(const store::Event& event);
 JsonText render(const store::Checkpoint& checkpoint);
+Json render(const store::AttemptMember& member);
+Json render(const store::Slice& slice);
 Json render(const store::Attempt& attempt);
 Json render(const store::Dataset& dataset);
 Json render(const store::StoredSplit& split);

@@ -93,6 +93,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"complete_upload", {routes::complete_upload}},
     {"delete_upload", {routes::delete_upload}},
 
+    {"list_slices", {routes::list_slices}},
     {"list_hosts", {routes::list_hosts}},
     {"get_host", {routes::get_host}},
     {"drain_host", {routes::drain_host}},

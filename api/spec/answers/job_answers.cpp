@@ -319,15 +319,35 @@ const Object<Answer>& job_metric_list_table() {
     return table;
 }
 
+const Object<Answer>& attempt_member_table() {
+    static const auto table =
+        Object<Answer>("AttemptMember", "What one host does of an attempt.")
+            .open()
+            .field("rank", "Number of the member: 0, 1, 2 …; rank 0 reports and saves for all.",
+                   count, known)
+            .field("host", "Host that it runs on.", any_text, known)
+            .field("cores", "Cores that it holds or held.", List<Integer>{{.min = 1, .max = 8}},
+                   known)
+            .field("pid", "Process id of its executor.", count, or_null)
+            .field("exit_kind", "How it ended, on a slice: succeeded, crashed, member_lost, …",
+                   any_text, or_null)
+            .field("exit_status", "Exit code of its executor, or 128 + signal.", count, or_null)
+            .field("message", "Why it ended.", any_text, or_null)
+            .field("ended_at", "Time at which it ended, on a slice.", Time{}, or_null);
+    return table;
+}
+
 const Object<Answer>& attempt_table() {
     static const auto table =
         Object<Answer>("Attempt", "An attempt to run a job.")
             .open()
             .field("attempt", "Number of the attempt within the job: 1, 2, 3 …", count, known)
-            .field("host", "Host that it runs on.", any_text, known)
-            .field("cores", "Cores that it holds or held.", List<Integer>{{.min = 1, .max = 8}},
-                   known)
-            .field("pid", "Process id of the executor.", count, or_null)
+            .field("host", "Host that it runs on; of a slice that of rank 0.", any_text, known)
+            .field("cores", "Cores that it holds or held there.",
+                   List<Integer>{{.min = 1, .max = 8}}, known)
+            .field("pid", "Process id of the executor there.", count, or_null)
+            .field("members", "All of its processes by rank: one for each host.",
+                   List<Nested<Answer>>{{&attempt_member_table()}}, known)
             .field("resumed_from", "ckp_…", any_text, or_null)
             .field("exit_kind", "How the attempt ended: succeeded, failed, crashed, lost, …",
                    any_text, or_null)
@@ -336,6 +356,22 @@ const Object<Answer>& attempt_table() {
             .field("created_at", "Time at which it got its cores.", Time{}, known)
             .field("started_at", "Time at which its process was recorded.", Time{}, or_null)
             .field("ended_at", "Time at which it ended.", Time{}, or_null);
+    return table;
+}
+
+const Object<Answer>& slice_table() {
+    static const auto table =
+        Object<Answer>("Slice", "A job that runs on several hosts.")
+            .open()
+            .field("job_id", "job_…", any_text, known)
+            .field("name", "Name of the job.", any_text, known)
+            .field("project", "Project of the job.", any_text, known)
+            .field("state", "State of the job.", Choice<JobState>{}, known)
+            .field("attempt", "Number of the attempt within the job.", count, known)
+            .field("cores", "Number of cores of all its hosts together.", count, known)
+            .field("members", "Its processes by rank: one for each host.",
+                   List<Nested<Answer>>{{&attempt_member_table()}}, known)
+            .field("created_at", "Time at which it got its hosts.", Time{}, known);
     return table;
 }
 
@@ -366,6 +402,7 @@ std::span<const ObjectTable* const> job_answer_tables() {
     static const auto events = page_of("EventList", event_table());
     static const auto lines = page_of("LogList", log_line_table());
     static const auto attempts = page_of("AttemptList", attempt_table());
+    static const auto slices = page_of("SliceList", slice_table());
     static const std::vector<const ObjectTable*> all{&job_answer_table(),
                                                      &job_preview_table(),
                                                      &prediction_preview_table(),
@@ -376,6 +413,7 @@ std::span<const ObjectTable* const> job_answer_tables() {
                                                      &metric_list_table(),
                                                      &job_metric_list_table(),
                                                      &attempts,
+                                                     &slices,
                                                      &bulk_result_table(),
                                                      &explanation_table()};
     return all;

@@ -17,7 +17,18 @@ inline constexpr auto sends_host = std::to_array<int>({404, 409});
 inline constexpr auto joins = std::to_array<int>({409, 413, 415, 422});
 inline constexpr auto drains = std::to_array<int>({404, 413, 415, 422});
 
+inline constexpr auto slice_query = std::to_array<QueryParameter>({
+    {.name = "project", .summary = "Only slices of this project."},
+});
+
 inline constexpr auto rows = std::to_array<Endpoint>({
+    {.name = "list_slices",
+     .method = "GET",
+     .path = "/v1/slices",
+     .group = "machine",
+     .summary = "List the slices that run: jobs, hosts and ranks.",
+     .response = "SliceList",
+     .query = slice_query},
     {.name = "list_hosts",
      .method = "GET",
      .path = "/v1/hosts",
