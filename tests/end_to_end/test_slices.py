@@ -33,7 +33,7 @@ class SlicesTest(unittest.TestCase):
         subprocess.run([BIN / "slipway-glyphs", "--out", cls.service.data / "glyphs", "--samples", "2000"], check=True,
                        stdout=subprocess.DEVNULL)
         cls.service.start()
-        cls.service.dataset("points", "csv")
+        cls.service.dataset("points", "csv", {"group_column": "family"})
         cls.service.dataset("glyphs", "image_csv")
 
     def members(self, job_id):

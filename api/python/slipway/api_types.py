@@ -10,21 +10,29 @@ from typing import Any, Literal, NotRequired, TypedDict, Union
 class AcceleratorSpecCores(TypedDict):
     # Number of virtual cores of one host; gradients are summed over them.
     cores: NotRequired[Literal[1, 8]]
-    # Memory limit: a program that needs more is rejected before it runs.
+    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
     memory_bytes: NotRequired[int]
 
 
 class AcceleratorSpecCoreIds(TypedDict):
     # Run on exactly this core; the job waits for it.
     core_ids: list[int]
-    # Memory limit: a program that needs more is rejected before it runs.
+    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
     memory_bytes: NotRequired[int]
 
 
-# Cores to run on: a number of cores, or one core by number.
+class AcceleratorSpecSlice(TypedDict):
+    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
+    memory_bytes: NotRequired[int]
+    # Run on whole hosts; gradients are summed over the cores of all of them.
+    slice: SliceSpec
+
+
+# Cores to run on: a number of cores, one core by number, or a slice of whole hosts.
 AcceleratorSpec = Union[
     "AcceleratorSpecCores",
     "AcceleratorSpecCoreIds",
+    "AcceleratorSpecSlice",
 ]
 
 
@@ -142,7 +150,7 @@ class Attempt(TypedDict):
     """An attempt to run a job."""
     # Number of the attempt within the job: 1, 2, 3 …
     attempt: int
-    # Cores that it holds or held.
+    # Cores that it holds or held there.
     cores: list[int]
     # Time at which it got its cores.
     created_at: str
@@ -152,11 +160,13 @@ class Attempt(TypedDict):
     exit_kind: str | None
     # Exit code of the executor, or 128 + signal.
     exit_status: int | None
-    # Host that it runs on.
+    # Host that it runs on; of a slice that of rank 0.
     host: str
+    # All of its processes by rank: one for each host.
+    members: list[AttemptMember]
     # Why the attempt ended.
     message: str | None
-    # Process id of the executor.
+    # Process id of the executor there.
     pid: int | None
     # ckp_…
     resumed_from: str | None
@@ -170,6 +180,26 @@ class AttemptList(TypedDict):
     items: list[Attempt]
     # Cursor of the next page; null: this is the last page.
     next_cursor: str | None
+
+
+class AttemptMember(TypedDict):
+    """What one host does of an attempt."""
+    # Cores that it holds or held.
+    cores: list[int]
+    # Time at which it ended, on a slice.
+    ended_at: str | None
+    # How it ended, on a slice: succeeded, crashed, member_lost, …
+    exit_kind: str | None
+    # Exit code of its executor, or 128 + signal.
+    exit_status: int | None
+    # Host that it runs on.
+    host: str
+    # Why it ended.
+    message: str | None
+    # Process id of its executor.
+    pid: int | None
+    # Number of the member: 0, 1, 2 …; rank 0 reports and saves for all.
+    rank: int
 
 
 class AuditEntry(TypedDict):
@@ -1073,7 +1103,7 @@ class EvaluationPreview(TypedDict):
 # An evaluation: measures a trained model on labelled samples.
 EvaluationSpec = TypedDict("EvaluationSpec", {
     # Cores to run on.
-    "accelerator": "NotRequired[AcceleratorSpec]",
+    "accelerator": "NotRequired[OneHostAcceleratorSpec]",
     # Data to evaluate on.
     "data": "NotRequired[EvaluationData]",
     # Checkpoint, or those of an ensemble.
@@ -2516,6 +2546,27 @@ class NormalizeSpec(TypedDict):
     std: float | list[float]
 
 
+class OneHostAcceleratorSpecCores(TypedDict):
+    # Number of virtual cores of one host; gradients are summed over them.
+    cores: NotRequired[Literal[1, 8]]
+    # Memory limit: a program that needs more is rejected before it runs.
+    memory_bytes: NotRequired[int]
+
+
+class OneHostAcceleratorSpecCoreIds(TypedDict):
+    # Run on exactly this core; the job waits for it.
+    core_ids: list[int]
+    # Memory limit: a program that needs more is rejected before it runs.
+    memory_bytes: NotRequired[int]
+
+
+# Cores of one host to run on: a number of cores, or one core by number.
+OneHostAcceleratorSpec = Union[
+    "OneHostAcceleratorSpecCores",
+    "OneHostAcceleratorSpecCoreIds",
+]
+
+
 class OofPredictions(TypedDict):
     """The file of the out-of-fold predictions."""
     # Size of the file.
@@ -2830,7 +2881,7 @@ class PredictionSource(TypedDict):
 # A prediction: runs a trained model over a dataset.
 PredictionSpec = TypedDict("PredictionSpec", {
     # Cores to run on.
-    "accelerator": "NotRequired[AcceleratorSpec]",
+    "accelerator": "NotRequired[OneHostAcceleratorSpec]",
     # Batch size per core.
     "batch_size_per_core": "NotRequired[int]",
     # Data to predict.
@@ -3521,6 +3572,40 @@ class SimulatedJob(TypedDict):
     starts_in_s: float | None
     # For a job of the queue: its start without the change.
     unchanged_starts_at: str | None
+
+
+class Slice(TypedDict):
+    """A job that runs on several hosts."""
+    # Number of the attempt within the job.
+    attempt: int
+    # Number of cores of all its hosts together.
+    cores: int
+    # Time at which it got its hosts.
+    created_at: str
+    # job_…
+    job_id: str
+    # Its processes by rank: one for each host.
+    members: list[AttemptMember]
+    # Name of the job.
+    name: str
+    # Project of the job.
+    project: str
+    # State of the job.
+    state: Literal['queued', 'starting', 'compiling', 'running', 'finishing', 'succeeded', 'preempting', 'pausing', 'paused', 'cancelling', 'cancelled', 'failed', 'stopped', 'timed_out', 'expired']
+
+
+class SliceList(TypedDict):
+    """A page of a list."""
+    # Items, in the order of the list.
+    items: list[Slice]
+    # Cursor of the next page; null: this is the last page.
+    next_cursor: str | None
+
+
+class SliceSpec(TypedDict):
+    """Whole hosts of 8 virtual cores each that train together."""
+    # Number of virtual cores of all hosts together; no more than the known hosts have.
+    cores: int
 
 
 class Split(TypedDict):

@@ -17,12 +17,12 @@ from .api_types import (
     JobPreview, JobSpec, JoinTokenCreate, LogList, Login, LoginLink, Me, Member, MemberList,
     MemberPut, MetricList, PredictionPreview, PredictionSpec, Project, ProjectCreate,
     ProjectList, ProjectPatch, ProjectQuota, QueueList, QueueSimulate, QueueSimulation,
-    QueueStats, Readiness, Report, RetentionList, RetryFailed, Split, SplitCreate, SplitList,
-    Sweep, SweepBest, SweepDecisionList, SweepEventList, SweepExtend, SweepImportance,
-    SweepList, SweepObserve, SweepPatch, SweepPreview, SweepPromote, SweepRetry, SweepSimulate,
-    SweepSimulation, SweepSpec, SweepSuggest, SweepSuggestions, SweepTrial, SweepTrialList,
-    TokenCreate, TokenList, Upload, UploadCreate, Version, Webhook, WebhookCreate,
-    WebhookDelivery, WebhookDeliveryList, WebhookList, WebhookPatch
+    QueueStats, Readiness, Report, RetentionList, RetryFailed, SliceList, Split, SplitCreate,
+    SplitList, Sweep, SweepBest, SweepDecisionList, SweepEventList, SweepExtend,
+    SweepImportance, SweepList, SweepObserve, SweepPatch, SweepPreview, SweepPromote,
+    SweepRetry, SweepSimulate, SweepSimulation, SweepSpec, SweepSuggest, SweepSuggestions,
+    SweepTrial, SweepTrialList, TokenCreate, TokenList, Upload, UploadCreate, Version, Webhook,
+    WebhookCreate, WebhookDelivery, WebhookDeliveryList, WebhookList, WebhookPatch
 )
 from .transport import Transport, new_key, quoted
 
@@ -1040,6 +1040,11 @@ class Endpoints(Transport):
                 "/v1/retention",
                 query={"events_days": events_days, "logs_days": logs_days, "metrics_days": metrics_days, "checkpoints_days": checkpoints_days, "jobs_days": jobs_days},
         )
+
+    def list_slices(self, *, project: str | None = None) -> SliceList:
+        """List the slices that run: jobs, hosts and ranks. Requires the role `viewer` or a
+        higher one."""
+        return self.call("GET", "/v1/slices", query={"project": project})
 
     def list_sweeps(
             self,

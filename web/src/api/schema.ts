@@ -8,10 +8,22 @@ export interface Attempt {
   exit_kind: string | null;
   exit_status: number | null;
   host: string;
+  members: AttemptMember[];
   message: string | null;
   pid: number | null;
   resumed_from: string | null;
   started_at: string | null;
+}
+/** What one host does of an attempt. */
+export interface AttemptMember {
+  cores: number[];
+  ended_at: string | null;
+  exit_kind: string | null;
+  exit_status: number | null;
+  host: string;
+  message: string | null;
+  pid: number | null;
+  rank: number;
 }
 /** An action in the audit log. */
 export interface AuditEntry {
