@@ -106,7 +106,9 @@ void AttemptReconciler::reconcile() {
     }
     for (auto& [name, live] : live_)
         if (!names.contains(name)) let_go(live);
-    std::erase_if(stuck_, [&](const std::string& name) { return !names.contains(name); });
+    std::erase_if(stuck_, [&](const std::string& name) {
+        return !names.contains(name) && !records_.find(name);
+    });
     std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
     end_forgotten(names);
 }
@@ -168,7 +170,10 @@ void AttemptReconciler::end_forgotten(const std::set<std::string>& names) {
     std::vector<std::string> gone;
     for (const auto& [name, record] : records_.all()) {
         if (!is_name(name) || names.contains(name) || live_.contains(name)) continue;
-        if (launcher_.end_left(record.id)) gone.push_back(name);
+        // One that cannot be looked for now keeps no other one from being ended.
+        alone(name, [&, &id = record.id, &gone_name = name] {
+            if (launcher_.end_left(id)) gone.push_back(gone_name);
+        });
     }
     for (const std::string& name : gone)
         records_.forget(name);
@@ -371,6 +376,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                     .lock_fd = lock.get(),
                     .before_start = keep_record(records_, live.name(), live.key.fence)},
         .project_number = inputs.project_number,
+        .cores = int(found.member().cores.size()),
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};

@@ -36,6 +36,7 @@ std::optional<Intent> intent_of(EndCause cause) {
 
 /// Asked for once; a request may become sharper (a pause a cancel, anything a kill), not milder.
 WatchActions ask(Watch& watch, Intent intent, Tick now) {
+    if (watch.phase == Phase::waiting) return kill_now(watch, cause_of(intent), now);
     const bool fresh = watch.phase == Phase::starting || watch.phase == Phase::talking;
     const std::optional<Intent> present = intent_of(watch.cause);
     const bool sharper = present && is_sharper(intent, *present);
@@ -59,6 +60,9 @@ std::chrono::milliseconds patience(const Watch& watch, const WatchLimits& limits
 WatchActions pass_time(Watch& watch, Tick now, const WatchLimits& limits) {
     const auto in_phase = now - watch.since;
     switch (watch.phase) {
+        case Phase::waiting:
+            enter(watch, Phase::starting, now);    // it has begun, or it would have said so
+            return {};
         case Phase::starting:
             if (in_phase >= limits.start_max) return kill_now(watch, EndCause::not_started, now);
             return {};
@@ -98,16 +102,20 @@ WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLi
     switch (event.kind) {
         case WatchEvent::Kind::tick:
             return pass_time(watch, now, limits);
+        case WatchEvent::Kind::waits:
+            if (watch.phase == Phase::starting) enter(watch, Phase::waiting, now);
+            return {};
         case WatchEvent::Kind::heard:
             watch.heard = now;
-            if (watch.phase == Phase::starting) enter(watch, Phase::talking, now);
+            if (watch.phase == Phase::starting || watch.phase == Phase::waiting)
+                enter(watch, Phase::talking, now);
             return {};
         case WatchEvent::Kind::stop:
             return ask(watch, event.intent, now);
         case WatchEvent::Kind::kill:
             return kill_now(watch, event.cause, now);
         case WatchEvent::Kind::done_received:
-            if (watch.phase != Phase::starting && watch.phase != Phase::talking) return {};
+            if (watch.phase > Phase::talking) return {};
             watch.cause = EndCause::lingering;
             enter(watch, Phase::asked, now);
             return {};

@@ -11,7 +11,7 @@ namespace slipway {
 
 /// How long each stage of an attempt may last.
 struct WatchLimits {
-    std::chrono::milliseconds start_max{20000};      ///< until its first word
+    std::chrono::milliseconds start_max{20000};      ///< from its begin until its first word
     std::chrono::milliseconds silence_max{10000};    ///< between two words
     std::chrono::milliseconds stop_save{60000};      ///< from a request to SIGTERM: it saves first
     std::chrono::milliseconds exit_max{10000};       ///< from its last frame to SIGTERM
@@ -41,7 +41,7 @@ std::string_view to_string(EndCause cause) noexcept;
 
 /// One process as its watcher sees it. A value: see step().
 struct Watch {
-    enum class Phase { starting, talking, asked, terminating, killing, gone };
+    enum class Phase { waiting, starting, talking, asked, terminating, killing, gone };
     Phase phase = Phase::starting;
     EndCause cause = EndCause::none;    ///< the first that applied
     Tick since{};                       ///< when the phase began
@@ -52,6 +52,7 @@ struct Watch {
 struct WatchEvent {
     enum class Kind {
         tick,             ///< only time has passed
+        waits,            ///< it is launched, and waits for a place to run
         heard,            ///< it said something
         stop,             ///< end it as `intent` says
         kill,             ///< end it now, for `cause`
@@ -72,7 +73,8 @@ struct WatchActions {
 };
 
 /// The stop ladder and the silence rule: request, SIGTERM, SIGKILL, each after its time; a process
-/// that says nothing for too long is killed at once. Pure.
+/// that says nothing for too long is killed at once. One that waits for a place may wait for ever,
+/// and is killed when it is to be stopped: there is nobody to ask yet. Pure.
 WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLimits& limits);
 
 }    // namespace slipway

@@ -102,7 +102,7 @@ struct Supervisor::Parts {
             heartbeat();
             read_memory();
             for (const auto& supervised : processes)
-                if (!supervised->gone) apply(*supervised, {.kind = WatchEvent::Kind::tick});
+                if (!supervised->gone) pass_time(*supervised);
             reap();
         }
     }
@@ -119,7 +119,7 @@ struct Supervisor::Parts {
             if (supervised->talks()) {
                 const bool full = supervised->link->wants_to_write();
                 polled.push_back({supervised->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
-            } else if (supervised->link) {
+            } else if (supervised->link && supervised->process().has_begun()) {
                 until = std::min(until, clock.tick() + connect_every);
             }
             if (supervised->memory.reads()) until = std::min(until, next_reading);
@@ -162,7 +162,8 @@ struct Supervisor::Parts {
 
     void listen(SupervisedProcess& supervised) {
         if (supervised.gone) return;
-        if (supervised.link && supervised.link->connect()) {
+        if (supervised.link && (supervised.talks() || supervised.process().has_begun()) &&
+            supervised.link->connect()) {
             supervised.link->write();
             const LinkEvents heard = supervised.link->read();
             if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
@@ -170,6 +171,14 @@ struct Supervisor::Parts {
         }
         pollfd ended{supervised.process().end_fd(), POLLIN, 0};
         if (poll(&ended, 1, 0) == 1) apply(supervised, {.kind = WatchEvent::Kind::exited});
+    }
+
+    void pass_time(SupervisedProcess& supervised) {
+        const bool waits = !supervised.process().has_begun();
+        apply(supervised, {.kind = waits ? WatchEvent::Kind::waits : WatchEvent::Kind::tick});
+        // Who is to end and has not begun is told again, too.
+        if (waits && supervised.watch.phase != Watch::Phase::waiting)
+            apply(supervised, {.kind = WatchEvent::Kind::tick});
     }
 
     void heartbeat() {

@@ -38,6 +38,7 @@ struct LaunchRequest {
     std::string name = {};    ///< unique on this host: "job_…/2", "ds_…"
     ProgramStart process;
     std::int64_t project_number = 0;
+    int cores = 0;    ///< virtual cores that it has; 0: it is short, and beside the jobs
     std::vector<std::filesystem::path> readable = {};
     /// What of it is the project's alone: it is given to the project's user.
     std::vector<std::filesystem::path> owned = {};
@@ -74,6 +75,8 @@ public:
 
     /// Readable once the program has ended.
     virtual int end_fd() const = 0;
+    /// False: it waits for a place, so it cannot have said anything yet.
+    virtual bool has_begun() const { return true; }
     /// Asks it to end; harmless when it has.
     virtual void terminate() = 0;
     /// Ends it, and what it started.
@@ -126,6 +129,9 @@ public:
     virtual std::string id_scope() const = 0;
     /// Removes what was kept for processes that ended while no service ran. From time to time.
     virtual void remove_left(Instant now) const = 0;
+    /// What the program of this job's attempt waits for, when it was launched and has not begun;
+    /// one sentence for a person, or empty.
+    virtual std::string explain_wait(const std::string& /*job_id*/) const { return {}; }
     /// Ends programs that stay and have had nothing to do for too long. Often.
     virtual void end_idle(Tick /*now*/) const {}
 

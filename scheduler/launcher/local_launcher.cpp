@@ -55,13 +55,7 @@ void close_to_others(const fs::path& path) {
 LocalLauncher::LocalLauncher(LauncherOptions options) : options_(std::move(options)) {}
 
 std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& request) const {
-    std::vector<gid_t> groups = prepare(request);
-    SpawnLimits limits{.niceness = options_.niceness};
-    if (!options_.confiner.empty()) {
-        limits.confinement = confinement_of(request);
-        auto& all = limits.confinement->shared_groups;
-        all.insert(all.end(), groups.begin(), groups.end());
-    }
+    SpawnLimits limits{.confinement = confine(request), .niceness = options_.niceness};
     if (!options_.cgroups || request.memory_bytes == 0)
         return std::make_unique<LocalProcess>(spawn(request.process, limits), fs::path());
     limits.cgroup = make_cgroup(options_.cgroups, request.name,
@@ -73,6 +67,14 @@ std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& requ
         remove_cgroup(limits.cgroup);
         throw;
     }
+}
+
+std::optional<Confinement> LocalLauncher::confine(const LaunchRequest& request) const {
+    const std::vector<gid_t> groups = prepare(request);
+    if (options_.confiner.empty()) return std::nullopt;
+    Confinement made = confinement_of(request);
+    made.shared_groups.insert(made.shared_groups.end(), groups.begin(), groups.end());
+    return made;
 }
 
 std::unique_ptr<LaunchedProcess> LocalLauncher::adopt(const std::string& name,

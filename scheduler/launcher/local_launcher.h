@@ -43,6 +43,8 @@ public:
     /// Makes the folders that the program may write, and gives it what is its own, as launch()
     /// does. Returns the groups of what is shared.
     std::vector<gid_t> prepare(const LaunchRequest& request) const;
+    /// Prepares likewise, and says what the program is confined to; none when nothing is confined.
+    std::optional<Confinement> confine(const LaunchRequest& request) const;
     /// Whether programs can make no processes.
     bool confines() const { return !options_.confiner.empty(); }
 

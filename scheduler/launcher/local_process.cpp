@@ -56,7 +56,8 @@ std::int64_t LocalProcess::count_host_memory_kills() const {
 }
 
 bool end_session(const ProcessId& leader) {
-    if (leader.pid <= 1) return true;
+    // Negative: of a launcher that runs nothing on this machine.
+    if (leader.pid <= 1 || leader.start_ticks < 0) return true;
     // The kernel gives no number again while a session has it: another leader means that nothing
     // of ours is left.
     const auto ticks = process_start_ticks(leader.pid);

@@ -22,6 +22,7 @@
 #include "api/base/check.h"
 #include "api/base/error.h"
 #include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/output_file.h"
 
 // fork, not posix_spawn: the child waits until whoever starts it has written down which process it
 // is, so that a service that is killed at any moment leaves no program running that the next one
@@ -58,20 +59,6 @@ UniqueFd open_pidfd(pid_t pid) {
     return UniqueFd(int(syscall(SYS_pidfd_open, pid, 0)));
 }
 
-std::vector<std::string> small_environment() {
-    std::vector<std::string> environment;
-    for (const char* name : passed_on) {
-        const char* value = std::getenv(name);
-        if (value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
-    }
-    // Settings of the sanitizers belong to test runs, and only they have them.
-    for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"}) {
-        const char* value = std::getenv(name);
-        if (value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
-    }
-    return environment;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
     std::vector<char*> result;
     for (std::string& word : words)
@@ -94,16 +81,6 @@ struct ChildPlan {
     int niceness;
     const char* niceness_text;
 };
-
-/// A file that the process writes. An earlier process may have left something else in its place.
-int open_output(const char* path, int mode) {
-    const int file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | mode, 0600);
-    struct stat facts {};
-    if (file < 0 || fstat(file, &facts) != 0) return -1;
-    if (S_ISREG(facts.st_mode)) return file;
-    errno = EINVAL;
-    return -1;
-}
 
 int above_places(int file) {
     return file < 0 ? -1 : fcntl(file, F_DUPFD, first_free_place);
@@ -259,6 +236,20 @@ bool lives_in_session(pid_t pid, std::string_view session) {
 
 }    // namespace
 
+std::vector<std::string> program_environment() {
+    std::vector<std::string> environment;
+    for (const char* name : passed_on) {
+        const char* value = std::getenv(name);
+        if (value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
+    }
+    // Settings of the sanitizers belong to test runs, and only they have them.
+    for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS"}) {
+        const char* value = std::getenv(name);
+        if (value != nullptr) environment.push_back(fmt::format("{}={}", name, value));
+    }
+    return environment;
+}
+
 RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
     const fs::path& program = limits.confinement ? limits.confinement->confiner : start.program;
     const std::vector<std::string> rest =
@@ -266,7 +257,7 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
                            : start.arguments;
     std::vector<std::string> arguments{program.string()};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
-    std::vector<std::string> environment = small_environment();
+    std::vector<std::string> environment = program_environment();
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
     const int niceness = std::min(getpriority(PRIO_PROCESS, 0) + limits.niceness, niceness_max);

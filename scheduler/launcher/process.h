@@ -28,6 +28,9 @@ struct SpawnLimits {
     int niceness = 0;                               ///< above ours; 0 to 19
 };
 
+/// NAME=value, of our environment what a program may know: nothing that could hold a secret.
+std::vector<std::string> program_environment();
+
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
 /// `lock_fd`; confined before its first instruction, when asked for. It outlives us. `output` and
 /// `result` are written only where a regular file or nothing is: no link is followed.

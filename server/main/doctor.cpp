@@ -5,6 +5,7 @@
 
 #include "api/base/error.h"
 #include "scheduler/launcher/confine/features.h"
+#include "scheduler/launcher/slurm/cluster.h"
 #include "scheduler/store/cluster/layout.h"
 #include "server/main/commands.h"
 #include "server/main/home.h"
@@ -49,6 +50,23 @@ Finding home(const Options& options) {
     return {"home", true, fmt::format("{}, {:.1f} GiB free", folder.string(), free_gib)};
 }
 
+/// Nothing with --launcher local.
+std::vector<Finding> slurm(const Options& options) {
+    if (options.launcher != LauncherKind::slurm) return {};
+    try {
+        const std::string nodes = describe_cluster(options.slurm_partition);
+        const bool kept = keeps_memory();
+        return {{"slurm", true, nodes},
+                {"slurm memory", kept,
+                 kept ? "kept by cgroups of the nodes"
+                      : "not kept by Slurm (task/cgroup with ConstrainRAMSpace would): only the "
+                        "limit that confinement sets holds",
+                 false}};
+    } catch (const Error& error) {
+        return {{"slurm", false, error.what()}};
+    }
+}
+
 void print(const Finding& finding) {
     fmt::print("{:<4} {:<14} {}\n",
                finding.good     ? "ok"
@@ -64,6 +82,8 @@ int doctor(const Options& options) {
     for (const ConfinementFeature& feature : confinement_features(find_cgroup_tree(options.cgroup)))
         findings.push_back(
             {feature.name, feature.enforced, feature.detail, feature.name != "disk"});
+    for (Finding& finding : slurm(options))
+        findings.push_back(std::move(finding));
     bool good = true;
     for (const Finding& finding : findings) {
         print(finding);

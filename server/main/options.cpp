@@ -17,6 +17,7 @@
 #include "server/http/network.h"
 #include "server/http/outgoing.h"
 #include "server/main/database_address.h"
+#include "server/main/launcher_options.h"
 #include "server/main/print_config.h"
 #include "server/main/secret_file.h"
 
@@ -290,6 +291,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_machine(app, raw);
     add_confinement(app, raw);
     add_executors(app, raw);
+    add_launcher_options(app, raw.options);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);
@@ -312,6 +314,7 @@ void print_config(const CLI::App& app, const Raw& raw) {
         {{"--log-level", word_of(levels, options.log_level)},
          {"--confinement", word_of(confinement_modes, options.confinement)},
          {"--log-format", options.log_format == LogFormat::json ? "json" : "text"},
+         {"--launcher", launcher_word(options.launcher)},
          {"--insecure", options.insecure ? "true" : "false"},
          {"--drain", options.drain ? "true" : "false"}},
         {"--database"});    // a file or the environment may have given one with a password
@@ -374,6 +377,7 @@ void add_agent(CLI::App& app, Raw& raw) {
     add_machine(*one, raw);
     add_confinement(*one, raw);
     add_executors(*one, raw);
+    add_launcher_options(*one, raw.options);
 }
 
 void add_migrate(CLI::App& app, Raw& raw) {
@@ -506,6 +510,7 @@ void check_together(const Raw& raw) {
         throw CLI::RequiredError("agent needs --database or --database-file, the service's:");
     check_edge(options);
     check_slice_address(options);
+    check_launcher_options(options);
     check_roots(resolved_roots(raw.dataset_roots));
     if (options.certificate_file.empty() != options.private_key_file.empty())
         throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");
@@ -558,6 +563,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
                                    Command::doctor);
     add_common(*doctor, raw);
     add_cgroup(*doctor, raw);
+    add_launcher_options(*doctor, raw.options);
     CLI::App* verify = add_command(
         app, raw, "verify",
         "Check that the database keeps its promises; the service may be running", Command::verify);

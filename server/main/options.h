@@ -21,6 +21,9 @@ enum class Command { serve, agent, migrate, login_link, doctor, verify, version 
 /// everything that `slipwayd doctor` lists as enforceable by some machine, but disk quotas.
 enum class ConfinementMode { off, best_effort, required };
 
+/// What runs the attempts of jobs.
+enum class LauncherKind { local, slurm };
+
 /// The whole command line of slipwayd, checked.
 struct Options {
     Command command = Command::serve;
@@ -40,7 +43,10 @@ struct Options {
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
-    int executor_niceness = 5;                                  ///< 0 to 19
+    LauncherKind launcher = LauncherKind::local;
+    std::string slurm_partition;    ///< empty: Slurm's default
+    std::string slurm_options;      ///< of sbatch, parse_batch_options()
+    int executor_niceness = 5;      ///< 0 to 19
     std::int64_t decoded_bytes_max = std::int64_t{32} << 30;    ///< see AgentOptions
     std::chrono::seconds warm_executors{60};    ///< that one waits for another attempt; 0: none do
     std::int64_t frames_mib = 1024;             ///< of one attempt; 0: no limit

@@ -9,6 +9,7 @@
 
 #include "api/base/log.h"
 #include "migrations/migrate.h"
+#include "scheduler/launcher/slurm/slurm_launcher.h"
 #include "scheduler/launcher/warm_launcher.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/jobs.h"
@@ -31,11 +32,11 @@ Database open_database(const Options& options, const Home& home) {
 
 namespace {
 
-/// slipway-confine is where slipwayd is.
-std::filesystem::path confiner_beside_us() {
+/// Our programs are where slipwayd is.
+std::filesystem::path beside_us(const char* program) {
     std::error_code error;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-    return self.parent_path() / "slipway-confine";
+    return self.parent_path() / program;
 }
 
 std::int64_t memory_for_jobs(const Options& options) {
@@ -47,12 +48,22 @@ std::int64_t memory_for_jobs(const Options& options) {
 }
 
 std::shared_ptr<const Launcher> launcher_of(const Options& options,
-                                            const std::filesystem::path& workers) {
+                                            const std::filesystem::path& home) {
+    if (options.launcher == LauncherKind::slurm)
+        return std::make_shared<SlurmLauncher>(
+            launcher_options(options),
+            SlurmOptions{
+                .queue = {.batch = {.partition = options.slurm_partition,
+                                    .options = parse_batch_options(options.slurm_options)}},
+                .starter = beside_us("slipway-slurm-start"),
+                .folder = home / "slurm",
+                .host = options.host_name},
+            system_clock());
     if (options.warm_executors.count() == 0)
         return std::make_shared<LocalLauncher>(launcher_options(options));
     return std::make_shared<WarmLauncher>(
         launcher_options(options),
-        WarmOptions{.folder = workers,
+        WarmOptions{.folder = home / "workers",
                     .workers_max = options.cores * options.virtual_hosts,
                     .idle_max = options.warm_executors},
         system_clock());
@@ -64,7 +75,7 @@ LauncherOptions launcher_options(const Options& options) {
     if (options.confinement == ConfinementMode::off) return {};
     LauncherOptions made;
     made.niceness = options.executor_niceness;
-    made.confiner = confiner_beside_us();
+    made.confiner = beside_us("slipway-confine");
     made.cgroups = find_cgroup_tree(options.cgroup);
     if (geteuid() == 0) made.first_user = options.executor_user_base;
     return made;
@@ -109,7 +120,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
     made.stop_save = options.executor_grace;
-    made.launcher = launcher_of(options, home.path() / "workers");
+    made.launcher = launcher_of(options, home.path());
     made.memory_bytes = memory_for_jobs(options) / options.virtual_hosts;
     made.machine_hosts = options.virtual_hosts;
     made.slice_address = options.slice_address;

@@ -158,8 +158,14 @@ std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
 
 // What the routes ask of the rest of the service.
 void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
-          store::Store& store) {
-    services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
+          store::Store& store, std::shared_ptr<const Launcher> launcher) {
+    services.explain_wait = [&store, launcher = std::move(launcher)](
+                                std::string_view job_id) -> std::optional<WaitExplanation> {
+        if (std::string waits = launcher->explain_wait(std::string(job_id)); !waits.empty())
+            return WaitExplanation{.code = "waiting_for_slurm",
+                                   .message = std::move(waits),
+                                   .cores = {},
+                                   .blocking_job = {}};
         const auto reason =
             explain_wait(store, std::string(job_id), MaintenanceOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
@@ -242,7 +248,9 @@ int serve(const Options& options, StopSignals& signals) {
                       .limits = options.limits,
                       .retention = options.retention,
                       .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
-    WeightsExporter exporter(store, agent_options(options, home),
+    const std::vector<AgentOptions> agents = agents_of(options, home);
+    const AgentOptions& agent = agents.front();
+    WeightsExporter exporter(store, agent,
                              ArtifactStore(home.path()).folder(Artifact::weights_export));
     ExportQueue exports(
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
@@ -253,14 +261,14 @@ int serve(const Options& options, StopSignals& signals) {
     services.outgoing = &outgoing;
     store::Store webhook_store(webhook_store_options(database));
     WebhookDispatcher webhooks(webhook_store, webhook_options, clock);
-    wire(services, scheduler, webhooks, requests);
+    wire(services, scheduler, webhooks, requests, agent.launcher);
     wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(http, make_router(services), metrics, clock);
     server.start();
-    scheduler.start(store, agents_of(options, home), maintenance_options(options),
-                    coordinator_options(options, home), clock);
+    scheduler.start(store, agents, maintenance_options(options), coordinator_options(options, home),
+                    clock);
     auto sweep_loop = start_sweeps(store, services, scheduler);
     say_where(options, home, server.port());
 

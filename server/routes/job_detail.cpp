@@ -186,13 +186,18 @@ Response explain_job(const Context& context) {
                 {"cores", nullptr},   {"blocking_job", nullptr},
                 {"position", nullptr}};
     put_estimate(answer, std::nullopt);
-    auto waits = job.state == JobState::queued && context.services.explain_wait
-                     ? context.services.explain_wait(job.id)
-                     : std::nullopt;
+    // One that has its cores may wait for its launcher.
+    const bool may_wait = job.state == JobState::queued || job.state == JobState::starting;
+    auto waits = may_wait && context.services.explain_wait ? context.services.explain_wait(job.id)
+                                                           : std::nullopt;
     if (waits) {
         hide_foreign_job(context, *waits);
         answer["code"] = waits->code;
-        answer["message"] = waits->message;
+        // After a try that failed, its reason says what to mend.
+        const bool failed_before = waits->code == "start_after" && job.reason;
+        answer["message"] = failed_before
+                                ? fmt::format("{}; {}", waits->message, job.reason->message)
+                                : waits->message;
         answer["cores"] = waits->cores;
         if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
         if (const auto position = position_of(context, job)) answer["position"] = *position;

@@ -5,7 +5,7 @@ import unittest
 
 from service import BIN
 
-PROGRAMS = ("slipwayd", "slipway", "slipway-executor", "slipway-confine")
+PROGRAMS = ("slipwayd", "slipway", "slipway-executor", "slipway-confine", "slipway-slurm-start")
 LIBRARIES = ("slipway-compiler.so", "slipway-collectives.so")    # loaded by programs
 
 

@@ -78,7 +78,7 @@ class Counts(unittest.TestCase):
 
 class Service(unittest.TestCase):
     UNIT = ROOT / "deploy" / "slipway.service"
-    PROGRAMS = ("slipwayd", "slipway-confine", "slipway-executor", "slipway-compiler.so", "slipway-collectives.so", "slipway")
+    PROGRAMS = ("slipwayd", "slipway-confine", "slipway-slurm-start", "slipway-executor", "slipway-compiler.so", "slipway-collectives.so", "slipway")
 
     def analyze(self, *words):
         if shutil.which("systemd-analyze") is None:

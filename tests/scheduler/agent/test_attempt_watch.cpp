@@ -112,6 +112,40 @@ TEST(AttemptWatch, a_fenced_process_is_killed_whatever_it_does) {
     }
 }
 
+TEST(AttemptWatch, a_place_may_be_waited_for_as_long_as_it_takes) {
+    Bench bench;
+    for (int i = 0; i < 100; ++i) {
+        bench.now += 1h;
+        EXPECT_FALSE(bench.on({.kind = Kind::waits}).kill);
+    }
+    EXPECT_EQ(bench.watch.phase, Phase::waiting);
+    EXPECT_FALSE(bench.after(1ms).kill) << "it has begun";
+    EXPECT_FALSE(bench.after(19999ms).kill) << "the time of the start counts from there";
+    EXPECT_TRUE(bench.after(1ms).kill);
+    EXPECT_EQ(bench.watch.cause, EndCause::not_started);
+}
+
+TEST(AttemptWatch, who_waits_for_a_place_is_ended_at_once) {
+    for (const Intent intent : {Intent::cancel, Intent::pause, Intent::preempt, Intent::timeout}) {
+        Bench bench;
+        bench.on({.kind = Kind::waits});
+        const WatchActions actions = bench.stop(intent);
+        EXPECT_TRUE(actions.kill);
+        EXPECT_FALSE(actions.request);
+        EXPECT_EQ(bench.watch.cause, cause_of(intent));
+        EXPECT_TRUE(bench.after(1s).kill) << "until it is gone";
+    }
+}
+
+TEST(AttemptWatch, who_is_heard_has_begun) {
+    Bench bench;
+    bench.on({.kind = Kind::waits});
+    bench.on({.kind = Kind::heard});
+    EXPECT_EQ(bench.watch.phase, Phase::talking);
+    EXPECT_FALSE(bench.on({.kind = Kind::waits}).kill);
+    EXPECT_EQ(bench.watch.phase, Phase::talking);
+}
+
 // Whatever happens, in whatever order: after the stop ladder's whole time nothing is left undone.
 TEST(AttemptWatch, any_sequence_that_holds_a_stop_ends_in_a_kill) {
     std::mt19937_64 random(5);

@@ -50,6 +50,8 @@ TEST(EndSession, a_pid_that_is_another_process_s_now_is_left_alone) {
     EXPECT_TRUE(end_session(id));
     for (const pid_t pid : {0, 1, -1})
         EXPECT_TRUE(end_session({.pid = pid, .start_ticks = 0}));
+    // A job of Slurm of that number: its id is negative in the other part.
+    EXPECT_TRUE(end_session({.pid = innocent.id().pid, .start_ticks = -17}));
     EXPECT_TRUE(innocent.is_alive());
 }
 

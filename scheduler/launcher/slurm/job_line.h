@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/launcher/launcher.h"
+
+namespace slipway {
+
+/// A job as squeue knows it.
+struct SlurmJobLine {
+    std::int64_t number = 0;
+    std::string state;      ///< Slurm's word: PENDING, RUNNING, NODE_FAIL, …
+    int wait_status = 0;    ///< of its script, as waitpid gives it; meaningful at the end
+    std::string reason;     ///< why it waits, or how it ended: Resources, JobHeldUser, …
+    std::string comment;
+    std::string node;    ///< that it runs on; empty: none yet
+    bool operator==(const SlurmJobLine&) const = default;
+};
+
+/// Where a job stands, as far as it matters here.
+enum class SlurmStage { waiting, running, ended };
+
+/// Words that a later Slurm may add count as running: who is not known to have ended has not.
+SlurmStage stage_of(std::string_view state);
+
+/// Arguments of squeue for what parse_job_lines() reads: this user's jobs, also those that ended
+/// lately.
+std::vector<std::string> job_line_command();
+
+/// A line that is not of that form (somebody's comment has a line break) becomes a job of which the
+/// number alone is known, or nothing: it hides no other one.
+std::vector<SlurmJobLine> parse_job_lines(std::string_view text);
+
+/// How a job ended; none when Slurm does not know how its program did (its node failed, it never
+/// ran).
+std::optional<ProcessExit> exit_of_job(const SlurmJobLine& job);
+
+}    // namespace slipway

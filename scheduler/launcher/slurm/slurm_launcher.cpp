@@ -1,0 +1,227 @@
+#include "scheduler/launcher/slurm/slurm_launcher.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "api/base/error.h"
+#include "api/base/id.h"
+#include "api/base/log.h"
+#include "scheduler/launcher/confine/limits.h"
+#include "scheduler/launcher/private_folder.h"
+#include "scheduler/launcher/process.h"
+#include "scheduler/launcher/slurm/slurm_process.h"
+#include "scheduler/launcher/slurm/start_order.h"
+
+// prepare -> write the order -> submit, held -> keep who it is -> release. A job that is not
+// released never runs, so a service that is killed at any moment leaves no program running that the
+// next one does not know: what it left held is released by who adopts it, or cancelled when it has
+// been held for a minute. What is to run stands in a file that only the service's user can read,
+// and the script names that file alone: scripts and comments are shown to others.
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t mark_bytes = 8;
+constexpr std::size_t host_letters_max = 64;
+constexpr const char* order_ending = ".order";
+constexpr std::chrono::hours keep_orders{1};    // of which no job is known
+
+/// Negative, so that no id of this machine's processes is one; below 2^62.
+std::int64_t make_mark() {
+    const std::string text = random_hex(mark_bytes);
+    std::uint64_t mark = 0;
+    std::from_chars(text.data(), text.data() + text.size(), mark, 16);
+    return -std::int64_t((mark >> 2) + 1);
+}
+
+bool is_job(const ProcessId& id) {
+    return id.start_ticks < 0;
+}
+
+bool is_held(const SlurmJobLine& job) {
+    return stage_of(job.state) == SlurmStage::waiting && job.reason.starts_with("JobHeld");
+}
+
+/// Of a descriptor, where it is now; empty: of none.
+fs::path path_of(int descriptor) {
+    if (descriptor < 0) return {};
+    std::error_code unknown;
+    return fs::read_symlink(fmt::format("/proc/self/fd/{}", descriptor), unknown);
+}
+
+const SlurmJobLine* find_job(const std::vector<SlurmJobLine>& jobs, std::int64_t number,
+                             const std::string& comment) {
+    const auto found = std::ranges::find_if(jobs, [&](const SlurmJobLine& job) {
+        return job.number == number && job.comment == comment;
+    });
+    return found == jobs.end() ? nullptr : &*found;
+}
+
+void remove_order(const fs::path& order) {
+    std::error_code next_time;    // remove_left() finds it
+    fs::remove(order, next_time);
+}
+
+}    // namespace
+
+SlurmLauncher::SlurmLauncher(LauncherOptions local, SlurmOptions options, const Clock& clock)
+    : local_(std::move(local)),
+      options_(std::move(options)),
+      queue_(std::make_shared<SlurmQueue>(options_.queue, clock)) {}
+
+std::string SlurmLauncher::comment_of(const ProcessId& id) const {
+    return fmt::format("slipway {:x} {}", -id.start_ticks,
+                       options_.host.substr(0, host_letters_max));
+}
+
+fs::path SlurmLauncher::order_of(const ProcessId& id) const {
+    return options_.folder / fmt::format("{:x}{}", -id.start_ticks, order_ending);
+}
+
+std::unique_ptr<LaunchedProcess> SlurmLauncher::launch(const LaunchRequest& request) const {
+    if (request.cores == 0) return local_.launch(request);
+    const ProcessId id = submit(request);
+    try {
+        if (request.process.before_start) request.process.before_start(id);
+        queue_->release(id.pid);
+    } catch (const std::exception&) {
+        queue_->cancel(id.pid);
+        remove_order(order_of(id));
+        throw;
+    }
+    return watch(request.name, id);
+}
+
+/// Held: nothing of it runs yet.
+ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
+    const std::optional<Confinement> confinement = local_.confine(request);
+    const ProgramStart& process = request.process;
+    const StartOrder order{
+        .program = confinement ? confinement->confiner : process.program,
+        .arguments = confinement
+                         ? confine_arguments(*confinement, process.program, process.arguments)
+                         : process.arguments,
+        .environment = program_environment(),
+        .folder = process.folder,
+        .output = process.output,
+        .result = process.result,
+        .lock = path_of(process.lock_fd)};
+    ProcessId id{.pid = 0, .start_ticks = make_mark()};
+    make_private_folder(options_.folder);
+    write_file_aside(order_of(id), to_text(order));
+    try {
+        const std::int64_t bytes =
+            request.memory_bytes > 0 ? request.memory_bytes + uncounted_bytes_max : 0;
+        id.pid = pid_t(queue_->submit({.name = request.name,
+                                       .comment = comment_of(id),
+                                       .cores = request.cores,
+                                       .memory_bytes = bytes,
+                                       .starter = options_.starter,
+                                       .order = order_of(id)}));
+        return id;
+    } catch (const Error&) {
+        remove_order(order_of(id));
+        throw;
+    }
+}
+
+std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
+                                                      const ProcessId& id) const {
+    return std::make_unique<SlurmProcess>(id, order_of(id), queue_,
+                                          queue_->watch(name, id.pid, comment_of(id)));
+}
+
+std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
+                                                      const ProcessId& id) const {
+    if (!is_job(id)) return local_.adopt(name, id);
+    const std::vector<SlurmJobLine> jobs = queue_->look();
+    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(id));
+    if (job == nullptr) return nullptr;
+    // The service before us ended when it had kept who the job is and had not released it.
+    if (is_held(*job)) queue_->release(id.pid);
+    return watch(name, id);
+}
+
+bool SlurmLauncher::end_left(const ProcessId& id) const {
+    if (!is_job(id)) return local_.end_left(id);
+    const std::vector<SlurmJobLine> jobs = queue_->look();
+    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(id));
+    if (job == nullptr || stage_of(job->state) == SlurmStage::ended) {
+        remove_order(order_of(id));
+        return true;
+    }
+    queue_->signal(id.pid, "KILL");
+    queue_->cancel(id.pid);
+    return false;
+}
+
+/// The boot of this machine, for the processes on it. A job says by its mark whether it is the one.
+std::string SlurmLauncher::id_scope() const {
+    return local_.id_scope();
+}
+
+std::string SlurmLauncher::explain_wait(const std::string& job_id) const {
+    for (const auto& watch : queue_->find(job_id + "/")) {
+        const SlurmJobFacts facts = watch->facts();
+        if (facts.has_ended() || (facts.known && stage_of(facts.line.state) != SlurmStage::waiting))
+            continue;
+        const std::string trouble = queue_->trouble();
+        if (!trouble.empty())
+            return fmt::format("job {} of Slurm waits, and Slurm does not answer: {}",
+                               watch->number(), trouble);
+        if (!facts.known) return fmt::format("job {} of Slurm was submitted", watch->number());
+        return fmt::format("job {} of Slurm is {}: {}", watch->number(), facts.line.state,
+                           facts.line.reason);
+    }
+    return {};
+}
+
+void SlurmLauncher::remove_left(Instant now) const {
+    local_.remove_left(now);
+    try {
+        const std::vector<SlurmJobLine> jobs = queue_->look();
+        end_held(jobs);
+        remove_old_orders(jobs, now);
+    } catch (const Error& error) {
+        log_info("what Slurm has left is looked for later", {{"reason", error.what()}});
+    }
+}
+
+/// A launch takes seconds: what is held at two sweeps in a row belongs to a service that was
+/// killed.
+void SlurmLauncher::end_held(const std::vector<SlurmJobLine>& jobs) const {
+    std::set<std::int64_t> held;
+    const std::string ours = " " + options_.host.substr(0, host_letters_max);
+    for (const SlurmJobLine& job : jobs)
+        if (is_held(job) && job.comment.starts_with("slipway ") && job.comment.ends_with(ours))
+            held.insert(job.number);
+    const std::scoped_lock lock(mutex_);
+    for (const std::int64_t number : held)
+        if (held_before_.contains(number)) queue_->cancel(number);
+    held_before_ = std::move(held);
+}
+
+void SlurmLauncher::remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(options_.folder, absent)) {
+        if (entry.path().extension() != order_ending) continue;
+        struct stat facts {};
+        if (stat(entry.path().c_str(), &facts) != 0) continue;
+        const Instant written{std::chrono::seconds(facts.st_mtim.tv_sec)};
+        const std::string mark = fmt::format("slipway {} ", entry.path().stem().string());
+        const auto is_its = [&](const SlurmJobLine& job) { return job.comment.starts_with(mark); };
+        if (now - written > keep_orders && std::ranges::none_of(jobs, is_its))
+            remove_order(entry.path());
+    }
+}
+
+}    // namespace slipway

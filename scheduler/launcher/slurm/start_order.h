@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway {
+
+/// What slipway-slurm-start, on the node that Slurm chose, is to become. It is in a file of mode
+/// 0600: a script and its arguments can be read by others of the cluster.
+struct StartOrder {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;      ///< without the program's name
+    std::vector<std::string> environment;    ///< NAME=value; nothing else is passed on
+    std::filesystem::path folder;            ///< its working folder
+    std::filesystem::path output;            ///< gets stderr, and stdout unless `result` is given
+    std::filesystem::path result = {};       ///< gets stdout; or empty
+    std::filesystem::path lock = {};         ///< locked as its descriptor 3; or empty
+    bool operator==(const StartOrder&) const = default;
+};
+
+std::string to_text(const StartOrder& order);
+
+/// None when it is not the text of one.
+std::optional<StartOrder> read_start_order(std::string_view text);
+
+}    // namespace slipway
