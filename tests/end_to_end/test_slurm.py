@@ -1,0 +1,122 @@
+"""Goal: attempts that run as jobs of Slurm end as those of this machine do, with the same bits, whatever is killed.
+Method: the real service on a real cluster of two hosts on this machine, which deploy/slurm/up starts."""
+import os
+import signal
+import subprocess
+import unittest
+
+from service import BIN, points_job, serve_points, wait_for
+from slurm_cluster import Cluster
+
+LONG = {"train": {"epochs": 120}, "checkpoint": {"every_epochs": 4, "keep_last": 2}, "monitor": {"log_every_steps": 20}}
+
+
+def long_job(name, **changes):
+    return points_job(name=name, **{**LONG, **changes})
+
+
+class SlurmService(unittest.TestCase):
+    """One cluster and one service that uses it."""
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(hosts=2, cpus=8)
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.up()
+        os.environ["SLURM_CONF"] = cls.cluster.environment["SLURM_CONF"]
+        cls.addClassCleanup(os.environ.pop, "SLURM_CONF")
+        serve_points(cls, ("--launcher", "slurm"), rows=4000)
+        cls.bits = {}
+
+    def tearDown(self):
+        self.cluster.wait_empty()
+
+    def slurm_job(self, job_id):
+        """Number of the job of Slurm in which it runs, once it does."""
+        def running():
+            return next((number for number, state, name in self.cluster.queue()
+                         if name.startswith(f"{job_id}/") and state == "RUNNING"), None)
+        return wait_for(running, f"{job_id} to run in Slurm")
+
+    def executor_of(self, job_id):
+        return wait_for(lambda: self.service.executors(job_id), f"an executor of {job_id}")[0]
+
+    def mid_job(self, job_id):
+        """Until a checkpoint is kept."""
+        wait_for(lambda: self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"], f"a checkpoint of {job_id}")
+
+    def undisturbed(self):
+        """Weights of the long job, of a run that nothing has happened to."""
+        if "long" not in self.bits:
+            job_id = self.service.submit(long_job("undisturbed"))
+            self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
+            self.bits["long"] = self.service.newest_weights(job_id)
+        return self.bits["long"]
+
+    def assert_ends_like_undisturbed(self, job_id, attempts):
+        ended = self.service.wait_end(job_id)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual(len(self.service.get(f"/v1/jobs/{job_id}/attempts")["items"]), attempts)
+        self.assertEqual(self.service.newest_weights(job_id), self.undisturbed())
+
+    # ---- stopping ---------------------------------------------------------------
+    def test_a_cancelled_job_ends_in_slurm(self):
+        job_id = self.service.submit(long_job("cancelled", train={"epochs": 5000}))
+        self.mid_job(job_id)
+        self.service.post(f"/v1/jobs/{job_id}/cancel", {})
+        self.assertEqual(self.service.wait_end(job_id)["state"], "cancelled")
+        self.assertFalse(self.service.executors(job_id))
+
+    # ---- faults -----------------------------------------------------------------
+    def test_a_killed_executor_goes_on_from_its_checkpoint(self):
+        job_id = self.service.submit(long_job("executor killed"))
+        self.mid_job(job_id)
+        os.kill(self.executor_of(job_id), signal.SIGKILL)
+        self.assert_ends_like_undisturbed(job_id, attempts=2)
+
+    def test_a_job_that_somebody_cancels_in_slurm_goes_on_from_its_checkpoint(self):
+        job_id = self.service.submit(long_job("scancelled"))
+        self.mid_job(job_id)
+        self.cluster.run("scancel", self.slurm_job(job_id))
+        self.assert_ends_like_undisturbed(job_id, attempts=2)
+
+    def test_a_killed_service_takes_its_job_over(self):
+        job_id = self.service.submit(long_job("service killed"))
+        self.mid_job(job_id)
+        before = self.slurm_job(job_id)
+        self.service.kill()
+        self.service.start()
+        self.assert_ends_like_undisturbed(job_id, attempts=1)
+        self.assertNotIn(before, [number for number, _, _ in self.cluster.queue()])
+
+
+class SlurmSettings(unittest.TestCase):
+    """Of slipwayd, without a service."""
+
+    def slipwayd(self, *words, environment=None, check=0):
+        done = subprocess.run([BIN / "slipwayd", *words], capture_output=True, text=True, timeout=60,
+                              env=dict(os.environ, **(environment or {})))
+        if check is not None:
+            self.assertEqual(done.returncode, check, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_they_are_printed_as_they_are_read(self):
+        said = self.slipwayd("serve", "--launcher", "slurm", "--slurm-partition", "main", "--slurm-options=--account=ml --qos=low",
+                             "--print-config")
+        for line in ('launcher="slurm"', 'slurm-partition="main"', 'slurm-options="--account=ml --qos=low"'):
+            self.assertIn(line, said.replace(" = ", "="))
+
+    def test_what_cannot_be_given_is_named(self):
+        for words, said in ((("--launcher", "kubernetes"), "--launcher"),
+                            (("--launcher", "slurm", "--slurm-options=--output=/etc/passwd"), "--output=/etc/passwd"),
+                            (("--launcher", "slurm", "--slurm-options=script.sh"), "script.sh"),
+                            (("--launcher", "slurm", "--slurm-partition", "a b"), "--slurm-partition"),
+                            (("--slurm-partition", "main"), "--launcher slurm only")):
+            self.assertIn(said, self.slipwayd("serve", *words, "--print-config", check=2))
+
+    def test_doctor_says_that_slurm_does_not_answer(self):
+        said = self.slipwayd("doctor", "--launcher", "slurm", environment={"SLURM_CONF": "/nonexistent/slurm.conf"}, check=1)
+        self.assertRegex(said, r"NO\s+slurm\s+\S")
+
+
+if __name__ == "__main__":
+    unittest.main()
