@@ -25,11 +25,18 @@ constexpr std::array examples{
             "jobs --state running,queued\n"
             "jobs --best val_loss --limit 5 -o json\n"
             "jobs --watch"},
+    Example{"top", "top"},
+    Example{"compare",
+            "compare first second\n"
+            "compare job_01jd… job_01je… job_01jf… -o csv"},
     Example{"job", "job job_01jd…\njob \"my first\""},
     Example{"follow", "follow \"my first\""},
     Example{"events", "events --project default --types state,end"},
     Example{"explain", "explain job_01jd…"},
-    Example{"logs", "logs job_01jd… --search loss"},
+    Example{"logs",
+            "logs job_01jd… --search loss\n"
+            "logs \"my first\" --follow\n"
+            "logs job_01jd… --level warn --since 2h"},
     Example{"metrics",
             "metrics job_01jd… --names train_loss,val_loss\n"
             "metrics job_01jd… --csv > curves.csv"},
@@ -135,6 +142,7 @@ constexpr std::array examples{
             "completion bash > /etc/bash_completion.d/slipway\n"
             "completion zsh > \"${fpath[1]}/_slipway\"\n"
             "completion fish > ~/.config/fish/completions/slipway.fish"},
+    Example{"man", "man | man -l -\nman sweep create | man -l -\nman --out ~/.local/share/man"},
     Example{"version", "version"},
 };
 

@@ -30,6 +30,7 @@ struct Line {
     SubmitOptions submit;
     ListOptions list;
     EventOptions events;
+    LogOptions logs;
     DatasetOptions dataset;
     ExportWeightsOptions weights;
     PredictOptions predict;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
@@ -42,6 +44,14 @@ void add_basic_commands(CLI::App& app, Line& line) {
                     "order by the best value of this metric, such as val_loss");
     one->add_option("--limit", line.list.limit, "maximum number of jobs")
         ->check(CLI::Range(1, 100000));
+    add(app, "top",
+        "Show the running jobs with their cores and rates, again each two seconds on a terminal",
+        line, print_top);
+    add_list(app, "compare",
+             "Compare jobs: the fields of their specs that differ, the last and the best metrics",
+             line, [&line](const HttpClient& c) { return compare_jobs(c, line.ids); })
+        ->add_option("jobs", line.ids, fmt::format("{}; 2 to 20", job_text))
+        ->required();
     add_with_job(app, "job", "Show one job as JSON", line, show_job)->alias("show");
     add_with_job(app, "follow", "Follow a job until it ends", line, follow_job)->alias("watch");
     one = add(app, "events", "Print what happens to jobs, datasets and splits, as it happens", line,
@@ -55,11 +65,21 @@ void add_basic_commands(CLI::App& app, Line& line) {
 
 void add_output_commands(CLI::App& app, Line& line) {
     add_with_job(app, "explain", "Explain the state of a job", line, explain_job);
-    CLI::App* one = add_with_job(app, "logs", "Print the logs of a job", line,
-                                 [&line](const HttpClient& c, const std::string& job) {
-                                     return print_logs(c, job, line.text);
-                                 });
-    one->add_option("--search", line.text, "only lines whose message contains this text");
+    CLI::App* one = add(app, "logs", "Print the logs of a job", line, [&line](const HttpClient& c) {
+        LogOptions options = line.logs;
+        options.job_id = find_job(c, options.job_id);
+        return print_logs(c, options);
+    });
+    one->add_option("job", line.logs.job_id, job_text)->required();
+    one->add_flag("-f,--follow", line.logs.follow,
+                  "go on with new lines until the job ends; the exit code tells how it ended");
+    one->add_option("--search", line.logs.search, "only lines whose message contains this text");
+    one->add_option("--level", line.logs.level,
+                    "only lines of this level or a more severe one: info, warn or error")
+        ->check(CLI::IsMember({"info", "warn", "error"}));
+    one->add_option("--since", line.logs.since,
+                    "only lines of the last 30s, 10m, 2h or 1d, or from a time on, such as "
+                    "2026-01-31T12:00:00Z");
     one = add_list(
         app, "metrics", "Print the metrics of a job", line,
         [&line](const HttpClient& c) { return list_metrics(c, find_job(c, line.id), line.names); });

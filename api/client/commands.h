@@ -10,6 +10,7 @@
 #include "api/client/listing.h"
 #include "api/client/retry_failed.h"
 #include "api/client/service.h"
+#include "api/client/watch_commands.h"
 
 namespace slipway::client {
 
@@ -80,8 +81,6 @@ ExitCode bulk(const HttpClient& client, const BulkOptions& options);
 ExitCode act_on_checkpoint(const HttpClient& client, const std::string& checkpoint_id,
                            const std::string& verb);
 ExitCode explain_job(const HttpClient& client, const std::string& job_id);
-/// `part`: only lines whose message contains it; empty: all.
-ExitCode print_logs(const HttpClient& client, const std::string& job_id, const std::string& part);
 /// `names` empty: all. Every point as CSV.
 ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
                            const std::string& names);

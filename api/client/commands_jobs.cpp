@@ -124,20 +124,6 @@ ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
     return ExitCode::ok;
 }
 
-ExitCode print_logs(const HttpClient& client, const std::string& job_id, const std::string& part) {
-    const std::string search = part.empty() ? "" : "&q=" + percent_encode(part);
-    for (std::string after = "0"; !after.empty();) {
-        const Json page = get(
-            client, fmt::format("{}/logs?limit=1000&after={}{}", job_path(job_id), after, search));
-        for (const Json& line : page.at("items"))
-            fmt::print("{} {:5} {}\n", cell(line, "time"), cell(line, "level"),
-                       cell(line, "message"));
-        const Json& next = page.at("next_cursor");
-        after = next.is_string() ? next.get<std::string>() : "";
-    }
-    return ExitCode::ok;
-}
-
 ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
                            const std::string& names) {
     const std::string query = names.empty() ? "" : "names=" + percent_encode(names);

@@ -3,12 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "api/base/id.h"
 #include "api/base/printable.h"
 #include "api/client/command_examples.h"
 #include "api/client/command_line.h"
 #include "api/client/commands.h"
 #include "api/client/completion.h"
+#include "api/client/find_job.h"
+#include "api/client/man_page.h"
 #include "api/spec/dataset_format.h"
 #include "api/spec/table/nearest.h"
 
@@ -19,14 +23,25 @@
 namespace slipway::client {
 namespace {
 
+constexpr const char* model_text =
+    "a job that has ended, by its id or name, a checkpoint (ckp_…), several with commas between "
+    "them, or a cross-validation (cv_…)";
+
+// What names checkpoints by itself, or a job by its id, the beginning of it or its name.
+std::string find_model(const HttpClient& client, const std::string& text) {
+    const bool names_checkpoints =
+        is_id("ckp", text) || is_id("cv", text) || text.find(',') != std::string::npos;
+    return names_checkpoints ? text : find_job(client, text);
+}
+
 void add_predict_commands(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "predict", "Run a trained model over a dataset", line,
-                        [&line](const HttpClient& c) { return predict(c, line.predict); });
+                        [&line](const HttpClient& c) {
+                            line.predict.from = find_model(c, line.predict.from);
+                            return predict(c, line.predict);
+                        });
     PredictOptions& options = line.predict;
-    one->add_option("from", options.from,
-                    "a job that has ended, a checkpoint (ckp_…), several with commas between them, "
-                    "or a cross-validation (cv_…)")
-        ->required();
+    one->add_option("from", options.from, model_text)->required();
     one->add_option("dataset", options.dataset, "dataset id or name")->required();
     one->add_option("--checkpoint", options.checkpoint,
                     "checkpoint of the job: best, last or a name; of each fold: best or last");
@@ -47,12 +62,12 @@ void add_predict_commands(CLI::App& app, Line& line) {
 
 void add_evaluate_command(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "evaluate", "Measure a trained model on labelled samples", line,
-                        [&line](const HttpClient& c) { return evaluate(c, line.evaluate); });
+                        [&line](const HttpClient& c) {
+                            line.evaluate.from = find_model(c, line.evaluate.from);
+                            return evaluate(c, line.evaluate);
+                        });
     EvaluateOptions& options = line.evaluate;
-    one->add_option("from", options.from,
-                    "a job that has ended, a checkpoint (ckp_…), several with commas between them, "
-                    "or a cross-validation (cv_…)")
-        ->required();
+    one->add_option("from", options.from, model_text)->required();
     one->add_option("dataset", options.dataset,
                     "dataset id or name; default: that of the training");
     one->add_option("--checkpoint", options.checkpoint,
@@ -70,17 +85,20 @@ void add_evaluate_command(CLI::App& app, Line& line) {
 }
 
 void add_report_commands(CLI::App& app, Line& line) {
-    CLI::App* one = add_with_id(
-        app, "report", "Report where a job spends its time, and how to make it faster", line,
-        [&line](const HttpClient& c) { return print_report(c, line.id, line.json); });
+    CLI::App* one =
+        add_with_job(app, "report", "Report where a job spends its time, and how to make it faster",
+                     line, [&line](const HttpClient& c, const std::string& job) {
+                         return print_report(c, job, line.json);
+                     });
     one->add_flag("--json", line.json, "print the report as JSON");
-    one = add_with_id(
-        app, "graphs", "List the compiled programs of a job, or show one", line,
-        [&line](const HttpClient& c) { return print_graphs(c, line.id, line.file, line.format); });
+    one = add_with_job(app, "graphs", "List the compiled programs of a job, or show one", line,
+                       [&line](const HttpClient& c, const std::string& job) {
+                           return print_graphs(c, job, line.file, line.format);
+                       });
     one->add_option("hash", line.file, "hash of the program to show");
     one->add_option("--format", line.format, "output format: ir, stablehlo, dot, program or json");
-    add_with_id(app, "trace", "Print the timeline of a job, for chrome://tracing or Perfetto", line,
-                [&line](const HttpClient& c) { return print_trace(c, line.id); });
+    add_with_job(app, "trace", "Print the timeline of a job, for chrome://tracing or Perfetto",
+                 line, print_trace);
 }
 
 void add_dataset_commands(CLI::App& app, Line& line) {
@@ -232,6 +250,15 @@ std::string full_name(const CLI::App& app) {
                                        : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
+std::string no_such_command(const CLI::App& parent, const std::string& word,
+                            const std::vector<std::string>& names) {
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto meant = nearest(word, views);
+    return fmt::format("there is no command `{} {}`; {}", full_name(parent), word,
+                       meant ? fmt::format("did you mean `{} {}`?", full_name(parent), *meant)
+                             : fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
 // What to say of a word that is no command; nothing when the fault is another.
 std::optional<std::string> unknown_command(const CLI::App& app) {
     const CLI::App& parent = innermost(app);
@@ -241,11 +268,7 @@ std::optional<std::string> unknown_command(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : commands)
         names.push_back(command->get_name());
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    const auto meant = nearest(words.front(), views);
-    return fmt::format("there is no command `{} {}`; {}", full_name(parent), words.front(),
-                       meant ? fmt::format("did you mean `{} {}`?", full_name(parent), *meant)
-                             : fmt::format("it has {}", fmt::join(names, ", ")));
+    return no_such_command(parent, words.front(), names);
 }
 
 // What to say of an option that the command does not have; nothing when the fault is another.
@@ -284,6 +307,35 @@ void add_completion_command(CLI::App& app, Line& line) {
     one->callback([&app, &line] {
         line.alone = [&app, &line] {
             fmt::print("{}", completion_script(app, line.text));
+            return ExitCode::ok;
+        };
+    });
+}
+
+// The command that these words name. errors  throws Stop{usage}
+const CLI::App& command_named(const CLI::App& app, std::span<const std::string> words) {
+    if (words.empty()) return app;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (command->check_name(words.front())) return command_named(*command, words.subspan(1));
+        names.push_back(command->get_name());
+    }
+    throw Stop(ExitCode::usage, no_such_command(app, words.front(), names));
+}
+
+void add_man_command(CLI::App& app, Line& line) {
+    CLI::App* one =
+        app.add_subcommand("man", "Print the manual page of the program or of a command");
+    one->add_option("command", line.texts, "words of the command; default: the program");
+    one->add_option("--out", line.out,
+                    "write the pages of all commands into this folder of manual pages, such as "
+                    "~/.local/share/man");
+    one->callback([&app, &line] {
+        line.alone = [&app, &line] {
+            if (line.out.empty())
+                fmt::print("{}", man_page(command_named(app, line.texts), SLIPWAY_VERSION));
+            else
+                write_man_pages(app, SLIPWAY_VERSION, line.out);
             return ExitCode::ok;
         };
     });
@@ -333,6 +385,7 @@ int run(int argc, char** argv) {
     add_token_commands(app, line);
     add_context_commands(app, line);
     add_completion_command(app, line);
+    add_man_command(app, line);
     add_examples(app);
     try {
         app.parse(argc, argv);

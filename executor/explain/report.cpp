@@ -231,8 +231,10 @@ Json report_json(const ReportFacts& facts, const Metrics& metrics) {
 }
 
 std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
-    std::string text = metrics_text(metrics);
+    const Verdict verdict = verdict_of(facts);
+    std::string text = fmt::format("Verdict: {}\n  Field: {}\n\n", verdict.message, verdict.field);
     const auto out = std::back_inserter(text);
+    text += metrics_text(metrics);
     fmt::format_to(out, "\nPhases of {:.3f} s (attempt {}, step {}):\n", facts.wall_s,
                    facts.attempt, facts.step);
     for (const PhaseRow& row : phase_rows())
@@ -259,8 +261,6 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
         fmt::format_to(out, "  {}\n", describe(epoch));
     for (const std::string& note : notes_of(facts, metrics))
         fmt::format_to(out, "Note: {}\n", note);
-    const Verdict verdict = verdict_of(facts);
-    fmt::format_to(out, "Verdict: {}\n  Field: {}\n", verdict.message, verdict.field);
     return text;
 }
 

@@ -57,7 +57,7 @@ TimeShares time_shares(const ReportFacts& facts);
 Verdict verdict_of(const ReportFacts& facts);
 
 Json report_json(const ReportFacts& facts, const Metrics& metrics);
-/// The metrics in the form of measure/text.h, then phases, cores, kernels and verdict.
+/// The verdict, the metrics in the form of measure/text.h, then phases, cores and kernels.
 std::string report_text(const ReportFacts& facts, const Metrics& metrics);
 
 }    // namespace slipway

@@ -60,6 +60,8 @@ class CommandLine(unittest.TestCase):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.job = cls.service.submit(points_job(name="named job", labels={"team": "red, blue"}))
         cls.service.wait_end(cls.job)
+        cls.other = cls.service.submit(points_job(name="another", train={"optimizer": {"name": "sgd", "lr": 0.1}}))
+        cls.service.wait_end(cls.other)
         cls.sweep = cls.service.post("/v1/sweeps", {
             "name": "asked", "objective": {"metric": "cost", "mode": "min"}, "space": {"x": {"type": "uniform", "min": -1, "max": 1}},
             "algorithm": {"name": "random"}, "limits": {"max_trials": 4, "max_concurrent": 2}})["id"]
@@ -71,7 +73,7 @@ class CommandLine(unittest.TestCase):
 
     def lists(self):
         """Every command with --output, with what it needs."""
-        needs = {"metrics": [self.job], "checkpoints": [self.job], "cv folds": [self.split_cv], "sweep trials": [self.sweep],
+        needs = {"metrics": [self.job], "compare": [self.job, self.other], "checkpoints": [self.job], "cv folds": [self.split_cv], "sweep trials": [self.sweep],
                  "sweep decisions": [self.sweep], "webhook deliveries": [self.webhook]}
         found = [path for path in commands() if "--output" in run(*path, "--help", check=0).stdout]
         self.assertGreater(len(found), 12)
@@ -159,6 +161,11 @@ class CommandLine(unittest.TestCase):
         said = []
         wait_for(lambda: said.append(watching.stdout.readline()) or said[-1] == f"{job} watched succeeded\n", "the watched job to succeed")
         self.assertFalse([line for line in said if "\x1b" in line])
+
+    def test_top_is_drawn_again_on_a_terminal_and_printed_once_in_a_pipe(self):
+        shown, _ = run_on_terminal("top", home=self.service.home, until="cores busy")
+        self.assertIn("\x1b[H\x1b[J", shown)
+        self.assertEqual(run("top", home=self.service.home, check=0).stdout.count("cores busy"), 1)
 
     # ---- jobs by name -------------------------------------------------------
     def test_a_job_is_found_by_its_id_the_beginning_of_it_or_its_name(self):

@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -293,6 +294,74 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertEqual(found, "".join(line + "\n" for line in everything.splitlines() if word.lower() in line.split(" ", 2)[2].lower()))
         self.assertEqual(self.ok("logs", self.job, "--search", "no such words"), "")
 
+    def test_following_logs_ends_with_the_job_and_says_each_line_once(self):
+        job = self.running()
+        with subprocess.Popen([BIN / "slipway", "--home", self.service.home, "logs", "-f", job], stdout=subprocess.PIPE, text=True,
+                              env=environment_of()) as following:
+            self.assertRegex(following.stdout.readline(), r"^\d{4}-\S+ (info|warn)")    # while the job runs
+            self.ok("cancel", job)
+            rest = following.stdout.read()
+        self.assertEqual(following.returncode, 3)
+        whole = self.ok("logs", job).splitlines()
+        self.assertEqual(rest.splitlines(), whole[1:])
+
+    def test_logs_of_a_level_and_since_a_time(self):
+        everything = self.ok("logs", self.job)
+        self.assertEqual(self.ok("logs", self.job, "--since", "1h"), everything)
+        self.assertEqual(self.ok("logs", self.job, "--since", "0s"), "")
+        second = everything.splitlines()[1].split()[0]
+        self.assertEqual(self.ok("logs", self.job, "--since", second).splitlines()[0].split()[0], second)
+        self.assertNotIn(" info ", self.ok("logs", self.job, "--level", "warn"))
+        for words, said in ((("--since", "yesterday"), "such as 30s, 10m, 2h or 1d"), (("--level", "loud"), "--level")):
+            self.assertIn(said, run("logs", self.job, *words, home=self.service.home, check=2).stderr)
+
+    def test_top(self):
+        job = self.running()
+        text = self.ok("top")
+        self.assertRegex(text, r"^\d+ of \d+ cores busy, \d+ jobs queued\n\n")
+        rows = self.table(text.split("\n\n", 1)[1], "id", "name", "state", "cores", "epoch", "step", "samples/s", "elapsed", "eta")
+        (row,) = [row for row in rows if row[0] == job]
+        self.assertEqual(row[2], "running")
+        self.assertRegex(row[3], r"^\d+$")
+
+    def test_compare(self):
+        other = self.service.submit(points_job(name="other", train={"optimizer": {"name": "sgd", "lr": 0.5}}))
+        self.service.wait_end(other)
+        rows = self.table(self.ok("compare", self.job, other), "kind", "field", self.job, other)
+        fields = {(row[0], row[1]): row[2:] for row in rows}
+        self.assertEqual(fields["job", "name"], ["points", "other"])
+        self.assertEqual(fields["spec", "train.optimizer.lr"], ["0.01", "0.5"])
+        self.assertEqual(fields["spec", "train.optimizer.name"], ["adam", "sgd"])
+        self.assertNotIn(("spec", "model.width"), fields)    # the same in both
+        for job, shown in zip((self.job, other), fields["metric", "best val_loss"]):
+            self.assertEqual(float(shown), float(f"{min(self.service.metric(job, 'val_loss').values()):.5g}"))
+        for job, shown in zip((self.job, other), fields["metric", "last val_accuracy"]):
+            self.assertEqual(float(shown), float(f"{self.service.get(f'/v1/jobs/{job}')['result']['val_accuracy']:.5g}"))
+        self.assertIn("2 to 20 jobs, got 1", run("compare", self.job, home=self.service.home, check=2).stderr)
+
+    def test_man(self):
+        folder = self.folder / "man"
+        self.ok("man", "--out", folder)
+        pages = {page.name for page in (folder / "man1").iterdir()}
+        self.assertLessEqual({f"slipway-{'-'.join(path)}.1" for path in commands()} | {"slipway.1", "slipway-sweep.1"}, pages)
+        self.assertEqual(self.ok("man", "sweep", "create"), (folder / "man1/slipway-sweep-create.1").read_text())
+        self.assertIn("did you mean `slipway sweep create`?", run("man", "sweep", "crate", check=2).stderr)
+        self.assertIn("cannot be written", run("man", "--out", "/proc/none", check=2).stderr)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff formats manual pages")
+    def test_manual_pages_are_formatted_without_a_warning(self):
+        folder = self.folder / "formatted"
+        self.ok("man", "--out", folder)
+        for page in sorted((folder / "man1").iterdir()):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-P-cbou", page], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), page.name)
+            for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"):
+                self.assertIn(heading, done.stdout, page.name)
+        help_text = run("logs", "--help", check=0).stdout
+        shown = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", folder / "man1/slipway-logs.1"], capture_output=True, text=True).stdout
+        for option in re.findall(r"--[a-z-]+", help_text.split("Examples:")[0]):
+            self.assertIn(option, shown)
+
     def test_metrics(self):
         rows = self.table(self.ok("metrics", self.job), "metric", "step", "epoch", "value", "min", "max")
         steps = self.service.metric(self.job, "train_loss")
@@ -352,7 +421,9 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertIn("--kind", run("submit", request, "--kind", "rank", home=self.service.home, check=2).stderr)
 
     def test_report(self):
-        self.assertIn("Metric: CompileTime", self.ok("report", self.job))
+        text = self.ok("report", self.job)
+        self.assertTrue(text.startswith("Verdict: "), text[:200])
+        self.assertIn("Metric: CompileTime", text)
         self.assertTrue(self.ok("report", self.job, "--json").startswith("{"))
 
     def test_graphs(self):

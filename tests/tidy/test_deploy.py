@@ -113,14 +113,18 @@ class Service(unittest.TestCase):
             for content in ("first", "second"):
                 for program in self.PROGRAMS:
                     (built / program).write_text(content)
+                (built / "slipway").write_text(f'#!/bin/sh\n[ "$1 $2" = "man --out" ] && mkdir -p "$3/man1" && echo {content} > "$3/man1/slipway.1"\n')
+                (built / "slipway").chmod(0o755)
                 done = subprocess.run([ROOT / "deploy" / "service", "--destination", str(image)], capture_output=True, text=True,
                                       env={**os.environ, "SLIPWAY_BIN_DIR": str(built)})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
             started = re.search(r"(?m)^ExecStart=/(\S+)", self.UNIT.read_text())[1]
             self.assertEqual((image / started).read_text(), "second")
             self.assertEqual((image / started).stat().st_mode & 0o7777, 0o755)
-            for program in self.PROGRAMS:
+            for program in set(self.PROGRAMS) - {"slipway"}:
                 self.assertEqual((image / started).with_name(program).read_text(), "second", program)
+            self.assertEqual((image / started).with_name("slipway").read_text(), (built / "slipway").read_text())
+            self.assertEqual((image / "usr/local/share/man/man1/slipway.1").read_text(), "second\n")
             self.assertTrue((image / "usr/local/bin/slipway").exists())
             self.assertTrue((image / "etc/systemd/system/slipway.service").exists())
             self.assertEqual([str(file) for file in image.rglob("*.new")], [])

@@ -11,6 +11,7 @@ namespace slipway {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// 10 s: 1 s compiling, 1 s waiting for input, 4 s of steps on two workers that are idle a quarter
 /// of it; kernels: three quarters arithmetic.
@@ -53,7 +54,7 @@ TEST(Report, of_nothing_is_a_report_too) {
     const Json report = report_json(facts, Metrics());
     EXPECT_TRUE(check_document("Report", report).empty());
     EXPECT_EQ(report["verdict"]["kind"], "compute_bound");
-    EXPECT_THAT(report_text(facts, Metrics()), HasSubstr("Verdict: "));
+    EXPECT_THAT(report_text(facts, Metrics()), StartsWith("Verdict: "));
 }
 
 TEST(Report, keeps_the_contract_and_adds_up) {
