@@ -82,6 +82,9 @@ constexpr std::array examples{
             "dataset create digits --format idx --path mnist10k\n"
             "dataset create flowers --format csv --upload flowers.csv --option label_column=kind\n"
             "dataset create request.json"},
+    Example{"data push",
+            "data push photos\n"
+            "data push houses.csv --option label_columns='[\"price\"]' --name houses"},
     Example{"dataset show", "dataset show digits"},
     Example{"dataset delete", "dataset delete digits"},
     Example{"projects", "projects"},

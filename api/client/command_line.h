@@ -10,6 +10,7 @@ class App;
 }
 
 #include "api/client/commands.h"
+#include "api/client/data_commands.h"
 #include "api/client/retry_failed.h"
 #include "api/client/sweep_commands.h"
 
@@ -32,6 +33,7 @@ struct Line {
     EventOptions events;
     LogOptions logs;
     DatasetOptions dataset;
+    DataPushOptions data_push;
     ExportWeightsOptions weights;
     PredictOptions predict;
     EvaluateOptions evaluate;

@@ -1,22 +1,17 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "api/base/printable.h"
-#include "api/base/sha256.h"
 #include "api/client/commands.h"
-#include "api/client/transfer_line.h"
+#include "api/client/data_commands.h"
+#include "api/client/upload.h"
 
 namespace slipway::client {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t piece_bytes = std::size_t{8} << 20;
 
 std::string dataset_path(const std::string& name) {
     return "/v1/datasets/" + percent_encode(name);
@@ -35,59 +30,8 @@ Json request_of(const DatasetOptions& options) {
         throw Stop(ExitCode::usage, "name the dataset's format with --format");
     Json request{{"name", options.name}, {"format", options.format}};
     if (!options.path.empty()) request["source"] = {{"path", options.path}};
-    if (!options.options.empty()) {
-        Json& into = request["options"] = Json::object();
-        for (const auto& [name, value] : options.options) {
-            const Json parsed = Json::parse(value, nullptr, false);
-            const bool is_value = parsed.is_number() || parsed.is_boolean() || parsed.is_array();
-            into[name] = is_value ? parsed : Json(value);
-        }
-    }
+    if (!options.options.empty()) request["options"] = dataset_options(options.options);
     return request;
-}
-
-// One piece after the other; after a break the service says where to go on.
-void send_file(const HttpClient& client, const std::string& target, const fs::path& path,
-               std::uintmax_t size) {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> piece(piece_bytes);
-    TransferLine line(path.filename().string(), size);
-    for (std::uintmax_t offset = 0; offset < size;) {
-        line.show(offset);
-        file.clear();
-        file.seekg(static_cast<std::streamoff>(offset));
-        const auto wanted =
-            static_cast<std::streamsize>(std::min<std::uintmax_t>(piece.size(), size - offset));
-        if (!file.read(piece.data(), wanted))
-            throw Stop(ExitCode::usage, fmt::format("{} changed while it was sent", path.string()));
-        ClientRequest request{.method = "PATCH",
-                              .target = target,
-                              .body = std::string(piece.data(), static_cast<std::size_t>(wanted)),
-                              .media_type = "application/octet-stream"};
-        request.headers.push_back({"Upload-Offset", std::to_string(offset)});
-        const ClientResponse response = call_raw(client, std::move(request));
-        if (response.status == 409) {    // a part of an earlier try has arrived
-            const ClientResponse head = call_raw(client, {.method = "HEAD", .target = target});
-            require_success(head);
-            offset = std::stoull(std::string(head.header("Upload-Offset")));
-            continue;
-        }
-        require_success(response);
-        offset += static_cast<std::uintmax_t>(wanted);
-    }
-}
-
-std::string upload(const HttpClient& client, const fs::path& path) {
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(path, error);
-    if (error) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path.string()));
-    const Json made = call(
-        client, "POST", "/v1/uploads",
-        {{"filename", path.filename().string()}, {"size", size}, {"sha256", sha256_file(path)}});
-    const std::string target = "/v1/uploads/" + cell(made, "id");
-    send_file(client, target, path, size);
-    call(client, "POST", target + "/complete", Json::object());
-    return cell(made, "id");
 }
 
 Json wait_until_checked(const HttpClient& client, const std::string& id) {
@@ -139,9 +83,27 @@ ExitCode delete_dataset(const HttpClient& client, const std::string& name) {
 
 ExitCode create_dataset(const HttpClient& client, const DatasetOptions& options) {
     Json request = request_of(options);
-    if (!options.upload.empty()) request["source"] = {{"upload", upload(client, options.upload)}};
+    if (options.upload.empty()) return register_dataset(client, request, options.wait);
+    const FinishedUpload upload = send_upload(client, file_source(options.upload));
+    request["source"] = {{"upload", upload.id}};
+    const ExitCode ended = register_dataset(client, request, options.wait);
+    forget_upload(upload);
+    return ended;
+}
+
+Json dataset_options(const std::map<std::string, std::string>& given) {
+    Json options = Json::object();
+    for (const auto& [name, value] : given) {
+        const Json parsed = Json::parse(value, nullptr, false);
+        const bool is_value = parsed.is_number() || parsed.is_boolean() || parsed.is_array();
+        options[name] = is_value ? parsed : Json(value);
+    }
+    return options;
+}
+
+ExitCode register_dataset(const HttpClient& client, const Json& request, bool wait) {
     Json dataset = call(client, "POST", "/v1/datasets", request);
-    if (options.wait) dataset = wait_until_checked(client, cell(dataset, "id"));
+    if (wait) dataset = wait_until_checked(client, cell(dataset, "id"));
     return print_verdict(dataset);
 }
 

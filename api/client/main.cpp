@@ -127,6 +127,26 @@ void add_dataset_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return delete_dataset(c, line.id); });
 }
 
+void add_data_commands(CLI::App& app, Line& line) {
+    CLI::App* data = app.add_subcommand("data", "Send data to the service");
+    data->require_subcommand(1);
+    CLI::App* one =
+        add(*data, "push",
+            "Upload a folder or a file and create a dataset of it; run again after an "
+            "interruption, it goes on where it was",
+            line, [&line](const HttpClient& c) { return push_data(c, line.data_push); });
+    DataPushOptions& options = line.data_push;
+    one->add_option("path", options.path, "folder or file on this machine")->required();
+    one->add_option("--name", options.name, "name of the dataset; default: that of the path");
+    one->add_option("--format", options.format,
+                    fmt::format("file format: {}; default: recognised by the names of the files",
+                                fmt::join(all_words<DatasetFormat>(), ", ")));
+    one->add_option("--project", options.project, "project of the dataset");
+    add_pairs(*one, "--option", options.options,
+              "format option as name=value, such as label_column=label");
+    one->add_flag("!--no-wait", options.wait, "do not wait for the check");
+}
+
 void add_project_commands(CLI::App& app, Line& line) {
     add_list(app, "projects", "List projects with their weight, quota and usage", line,
              list_projects);
@@ -375,6 +395,7 @@ int run(int argc, char** argv) {
     add_cross_validation_commands(app, line);
     add_report_commands(app, line);
     add_dataset_commands(app, line);
+    add_data_commands(app, line);
     add_project_commands(app, line);
     add_member_commands(app, line);
     add_group_commands(app, line);

@@ -157,6 +157,7 @@ constexpr std::array variables{
 };
 constexpr std::array files{
     Named{"~/.config/slipway/config.json", "Contexts, with their tokens; only its owner reads it."},
+    Named{"~/.cache/slipway/uploads", "Uploads of `slipway data push` that were interrupted."},
 };
 
 template <class Rows>
