@@ -1,7 +1,9 @@
 """Goal: every command in the documents works as it is written there.
 Method: the bash blocks of each document are run in order, against a service of our own; only addresses, the home folder and
 the way to become another user are replaced."""
+import csv
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -107,7 +109,7 @@ class Documents(unittest.TestCase):
                             ("127.0.0.1:8470", f"127.0.0.1:{self.service.port}"),
                             ("localhost:8470", f"127.0.0.1:{self.service.port}"), *replaced):
             script = script.replace(said, meant)
-        environment = {**os.environ, "BIN": str(BIN), "SLIPWAY_HOME": str(self.service.home),
+        environment = {**os.environ, "BIN": str(BIN), "HOME": str(self.folder), "SLIPWAY_HOME": str(self.service.home),
                        "SLIPWAY_CONFIG": str(self.folder / "config.json"),
                        "SLIPWAY_URL": f"http://127.0.0.1:{self.service.port}"}
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, capture_output=True, text=True,
@@ -124,8 +126,8 @@ class Documents(unittest.TestCase):
         self.service.start()
         self.service.dataset("glyphs", "image_csv", {"group_column": "family"})
         self.assertIn('"id":"job_', self.run_blocks("README.md", blocks_of("README.md")).replace(" ", ""))
-        (job,) = self.service.get("/v1/jobs")["items"]
-        self.assertEqual(self.service.wait_end(job["id"])["state"], "succeeded")
+        jobs = self.service.get("/v1/jobs")["items"]
+        self.assertEqual([self.service.wait_end(job["id"])["state"] for job in jobs], ["succeeded", "succeeded"])
 
     def test_examples(self):
         self.service.start()
@@ -138,6 +140,18 @@ class Documents(unittest.TestCase):
         # Eight at once: each has a core of its own.
         rates = [job for job in jobs if job["name"].startswith("rate")]
         self.assertEqual(len({job["spec"]["train"]["optimizer"]["lr"] for job in rates}), 8)
+
+    def test_the_tutorial_ends_with_predictions_and_the_recipes_go_on_from_it(self):
+        self.service.start()
+        said = self.run_blocks("docs/tutorial.md", blocks_of("docs/tutorial.md"))
+        self.assertIn("900", str(self.service.get("/v1/datasets/fruits")["report"]["samples"]))
+        rows = list(csv.DictReader(io.StringIO((self.folder / "predictions.csv").read_text())))
+        self.assertEqual([row["predicted"] for row in rows], ["apple", "lemon", "plum"])
+        self.assertIn(rows[0]["p_apple"], said)
+        (sweep,) = self.service.get("/v1/sweeps")["items"]
+        self.assertEqual(sweep["state"], "finished")
+        self.run_blocks("docs/how-to.md", blocks_of("docs/how-to.md"))
+        self.assertGreater((self.folder / "weights.safetensors").stat().st_size, 1000)
 
     def test_http_by_example(self):
         self.make_glyphs()
