@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 
 #include "api/base/id.h"
 #include "api/base/log_file.h"
@@ -35,10 +36,12 @@ constexpr std::chrono::seconds database_wait{60};
 constexpr std::chrono::seconds drain_wait{120};
 constexpr std::chrono::milliseconds stop_grace{5000};
 
+// With the pages of the documentation.
 std::vector<DashboardFile> dashboard_files() {
     std::vector<DashboardFile> files;
-    for (const Asset& asset : web_assets())
-        files.push_back({asset.path, asset.bytes});
+    for (const std::span<const Asset> assets : {web_assets(), documentation_assets()})
+        for (const Asset& asset : assets)
+            files.push_back({asset.path, asset.bytes});
     return files;
 }
 

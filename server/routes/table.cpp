@@ -1,12 +1,19 @@
 #include "server/routes/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
 
 #include "api/base/check.h"
 #include "api/spec/endpoints.h"
 #include "server/http/content_encoding.h"
 #include "server/http/files.h"
+#include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/submissions.h"
 
@@ -250,6 +257,60 @@ Route dashboard_route(const DashboardFile& file) {
                      [body](const Request&) { return stored_response(body); });
 }
 
+constexpr std::string_view documentation_folder = "/docs/";
+
+// The pages are looked up by their path: a row for each would slow every request down that the
+// table is asked about. A page is compressed when it is first asked for: most never are.
+class Documentation {
+public:
+    explicit Documentation(std::span<const DashboardFile> files) {
+        for (const DashboardFile& file : files)
+            if (file.path.starts_with(documentation_folder)) pages_[file.path].bytes = file.bytes;
+    }
+
+    bool empty() const { return pages_.empty(); }
+
+    Response page(const std::string& path) const {
+        const auto found = pages_.find(path);
+        if (found == pages_.end())
+            throw ProblemError({.status = 404,
+                                .code = "not_found",
+                                .detail = "the documentation has no page " + path});
+        const Page& page = found->second;
+        const std::lock_guard lock(mutex_);
+        if (!page.body) page.body = store_body(media_type_of(path), page.bytes);
+        return stored_response(page.body);
+    }
+
+private:
+    struct Page {
+        std::string_view bytes;
+        mutable std::shared_ptr<const StoredBody> body;    // guarded by mutex_
+    };
+    std::map<std::string_view, Page> pages_;    // constant after construction
+    mutable std::mutex mutex_;
+};
+
+std::vector<Route> documentation_routes(std::span<const DashboardFile> files) {
+    const auto pages = std::make_shared<const Documentation>(files);    // shared by its rows
+    if (pages->empty()) return {};
+    std::vector<Route> made;
+    // Relative: it holds behind a proxy with a path prefix too.
+    made.push_back(get_route("/docs", [](const Request&) {
+        Response onward;
+        onward.status = 303;
+        return std::move(onward).with("Location", "docs/index.html");
+    }));
+    made.push_back(get_route("/docs/{page}", [pages](const Request& request) {
+        return pages->page(fmt::format("/docs/{}", request.parameter("page")));
+    }));
+    made.push_back(get_route("/docs/{folder}/{page}", [pages](const Request& request) {
+        return pages->page(
+            fmt::format("/docs/{}/{}", request.parameter("folder"), request.parameter("page")));
+    }));
+    return made;
+}
+
 }    // namespace
 
 std::span<const RouteRow> route_rows() {
@@ -267,7 +328,8 @@ Router make_router(Services& services) {
     for (const RouteAlias& alias : aliases)
         made.push_back(make_route(find_endpoint(alias.endpoint), alias.path, services));
     for (const DashboardFile& file : services.dashboard)
-        made.push_back(dashboard_route(file));
+        if (!file.path.starts_with(documentation_folder)) made.push_back(dashboard_route(file));
+    std::ranges::move(documentation_routes(services.dashboard), std::back_inserter(made));
     return Router(std::move(made));
 }
 

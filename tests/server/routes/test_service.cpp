@@ -16,7 +16,9 @@ namespace slipway {
 namespace {
 
 constexpr std::array dashboard{DashboardFile{"/index.html", "<!doctype html><p>page</p>"},
-                               DashboardFile{"/app.js", "export {};"}};
+                               DashboardFile{"/app.js", "export {};"},
+                               DashboardFile{"/docs/index.html", "<!doctype html><p>docs</p>"},
+                               DashboardFile{"/docs/examples/gpt.json", "{}"}};
 
 Services services_of(TestService& test) {
     Services services{.store = test.store,

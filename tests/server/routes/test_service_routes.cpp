@@ -117,6 +117,21 @@ TEST_F(ServiceRoutes, the_dashboard_is_served_from_the_program) {
     EXPECT_EQ(service.call_as("", "GET", "/other.js").status, 404);
 }
 
+TEST_F(ServiceRoutes, the_documentation_is_served_to_everybody) {
+    const auto page = service.call_as("", "GET", "/docs/index.html");
+    EXPECT_EQ(page.status, 200);
+    EXPECT_TRUE(page.header("Content-Type").starts_with("text/html"));
+    EXPECT_EQ(page.header("Content-Security-Policy"),
+              service.call_as("", "GET", "/").header("Content-Security-Policy"));
+    EXPECT_EQ(service.call_as("", "GET", "/docs/examples/gpt.json").body, "{}");
+    const auto onward = service.call_as("", "GET", "/docs");
+    EXPECT_EQ(onward.status, 303);
+    EXPECT_EQ(onward.header("Location"), "docs/index.html");
+    for (const char* missing : {"/docs/none.html", "/docs/none/index.html", "/docs/examples"})
+        EXPECT_EQ(service.call_as("", "GET", missing).status, 404) << missing;
+    EXPECT_EQ(service.call_as("", "POST", "/docs/index.html").status, 405);
+}
+
 TEST_F(ServiceRoutes, every_answer_has_a_request_id) {
     const auto given = service.call("GET", "/v1/me", nullptr, {{"X-Request-Id", "mine-1"}});
     EXPECT_EQ(given.header("X-Request-Id"), "mine-1");
