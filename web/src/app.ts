@@ -32,6 +32,7 @@ function Header() {
   return html`<header><a class="brand" href=${href("/")}>Slipway</a>
     <nav aria-label="sections">${sections.filter(({ offered }) => !offered || offered()).map(({ path: section, name }) => html`<a key=${section} href=${href(section)} aria-current=${here(section)}>${name}</a>`)}</nav>
     ${["reconnecting", "ended"].includes(connection.value) && html`<span class="hint" role="status">not live: the page asks every few seconds</span>`}
+    <a class="plain-link" href="docs/index.html">Docs</a>
     <a class="plain-link" href=${href("/keys")} aria-label="Keys and help">?</a>
     <button class="plain" onClick=${sign_out}>Sign out</button></header>`;
 }
