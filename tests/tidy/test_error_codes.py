@@ -37,6 +37,8 @@ class ErrorCodes(unittest.TestCase):
         given = {code: file.relative_to(ROOT).as_posix() for file, text in self.texts.items() for code in GIVEN.findall(text)}
         limits = LIMITS.search((ROOT / "scheduler/sweeps/coordinator.cpp").read_text())[1]
         given.update(dict.fromkeys(re.findall(r'"([a-z_]+)"', limits), "scheduler/sweeps/coordinator.cpp"))
+        settled = re.findall(r'return \{"([a-z_]+)"', (ROOT / "scheduler/store/settlement.cpp").read_text())
+        given.update(dict.fromkeys(settled, "scheduler/store/settlement.cpp"))
         self.assertGreater(len(given), 80)    # the forms are still those of the sources
         self.assertGreater(len(self.words), 5)
         known = set().union(*map(described, PAGES), re.findall(r"`(\w+)` \(", (ROOT / "docs/errors.md").read_text()), {"backfill"})
