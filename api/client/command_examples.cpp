@@ -31,6 +31,7 @@ constexpr std::array examples{
             "compare job_01jd… job_01je… job_01jf… -o csv"},
     Example{"job", "job job_01jd…\njob \"my first\""},
     Example{"follow", "follow \"my first\""},
+    Example{"watch", "watch \"my first\""},
     Example{"events", "events --project default --types state,end"},
     Example{"explain", "explain job_01jd…"},
     Example{"logs",

@@ -53,7 +53,12 @@ void add_basic_commands(CLI::App& app, Line& line) {
         ->add_option("jobs", line.ids, fmt::format("{}; 2 to 20", job_text))
         ->required();
     add_with_job(app, "job", "Show one job as JSON", line, show_job)->alias("show");
-    add_with_job(app, "follow", "Follow a job until it ends", line, follow_job)->alias("watch");
+    add_with_job(app, "follow", "Follow a job until it ends", line,
+                 [](const HttpClient& c, const std::string& job) { return follow_job(c, job); });
+    add_with_job(app, "watch", "Follow a job until it ends, with its losses drawn on a terminal",
+                 line, [](const HttpClient& c, const std::string& job) {
+                     return follow_job(c, job, {.curves = true});
+                 });
     one = add(app, "events", "Print what happens to jobs, datasets and splits, as it happens", line,
               [&line](const HttpClient& c) { return print_events(c, line.events); });
     one->add_option("--project", line.events.project, "only events of this project");

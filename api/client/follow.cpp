@@ -9,12 +9,16 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/metric_value.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/listing.h"
+#include "api/client/terminal_plot.h"
 
 // Events come over a stream; when it ends early, the next one begins after the last event that was
 // seen (Last-Event-ID), with growing pauses, for at most five minutes without any answer. The exit
@@ -25,6 +29,8 @@ namespace {
 constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::seconds stream_silence_max{40};    // the service beats every 15 s
 constexpr std::chrono::milliseconds redraw_every{100};
+constexpr std::size_t plot_columns_max = 110;
+constexpr std::size_t plot_rows = 10;
 
 template <class T>
 void read_number(const Json& object, const char* name, T& value) {
@@ -61,11 +67,25 @@ std::size_t terminal_columns() {
     return size.ws_col;
 }
 
-// The line on the screen. On a terminal it is redrawn in place; elsewhere a new line appears when
-// the state or the epoch changes.
+// The line on the screen, below the curves if they are wanted. On a terminal both are redrawn in
+// place; elsewhere a new line appears when the state or the epoch changes, and no curve.
 class Screen {
 public:
-    Screen() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+    explicit Screen(bool with_curves)
+        : terminal_(isatty(STDOUT_FILENO) == 1), with_curves_(with_curves && terminal_) {}
+
+    void take(const SseEvent& event) {
+        if (!with_curves_ || event.type != "metric") return;
+        const Json body = Json::parse(event.data, nullptr, false);
+        if (!body.is_object() || !body.value("values", Json()).is_object()) return;
+        double step = 0;
+        read_number(body, "step", step);
+        for (PlotCurve& curve : curves_) {
+            std::optional<double> value;
+            read_number(body["values"], curve.name().c_str(), value);
+            if (value) curve.add(step, *value);
+        }
+    }
 
     void show(const JobView& view) {
         const Tick now = system_clock().tick();
@@ -76,24 +96,46 @@ public:
         epoch_ = view.epoch;
         drawn_at_ = now;
         if (terminal_)
-            fmt::print("\r\033[K{}", progress_line(view, terminal_columns() - 1));
+            redraw(progress_line(view, terminal_columns() - 1));
         else
             fmt::print("{}\n", progress_line(view, 200));
         std::fflush(stdout);
     }
 
-    // A line that stays, above the moving one.
-    void say(const std::string& line) const {
-        fmt::print("{}{}\n", terminal_ ? "\r\033[K" : "", line);
+    // A line that stays, above the moving ones.
+    void say(const std::string& line) {
+        go_up();
+        fmt::print("{}{}\n", terminal_ ? "\r\033[J" : "", line);
         std::fflush(stdout);
     }
 
+    // The curves stay on the screen.
     void clear() const {
         if (terminal_) fmt::print("\r\033[K");
     }
 
 private:
+    void redraw(const std::string& line) {
+        const auto lines =
+            with_curves_ ? plot_lines(curves_, std::min(terminal_columns() - 1, plot_columns_max),
+                                      plot_rows, colours_wanted())
+                         : std::vector<std::string>();
+        go_up();
+        for (const std::string& one : lines)
+            fmt::print("\r\033[K{}\n", one);
+        fmt::print("\r\033[K{}", line);
+        lines_above_ = lines.size();
+    }
+
+    void go_up() {
+        if (lines_above_ > 0) fmt::print("\033[{}A", lines_above_);
+        lines_above_ = 0;
+    }
+
     const bool terminal_;
+    const bool with_curves_;
+    std::array<PlotCurve, 2> curves_{PlotCurve("train_loss"), PlotCurve("val_loss")};
+    std::size_t lines_above_ = 0;
     std::string state_;
     int epoch_ = -1;
     Tick drawn_at_{};
@@ -111,6 +153,7 @@ bool follow_once(const HttpClient& client, const std::string& job_id, JobView& v
     SseParser parser([&](const SseEvent& event) {
         last_id = event.id;
         if (!take_event(view, event)) ended = true;
+        screen.take(event);
         if (event.type == "warning") {
             const Json body = Json::parse(event.data, nullptr, false);
             if (body.is_object())
@@ -217,12 +260,13 @@ ExitCode exit_code_of(std::string_view state) {
     return state == "cancelled" ? ExitCode::cancelled : ExitCode::job_failed;
 }
 
-ExitCode follow_job(const HttpClient& client, const std::string& job_id) {
+ExitCode follow_job(const HttpClient& client, const std::string& job_id,
+                    const FollowOptions& options) {
     ClientOptions stream_options = client.options();
     stream_options.silence_max = stream_silence_max;
     const HttpClient stream(stream_options);
     JobView view;
-    Screen screen;
+    Screen screen(options.curves);
     std::string last_id;
     const Json before = get(client, "/v1/jobs/" + percent_encode(job_id));
     view.state = printable_line(text_of(before, "state"));

@@ -138,6 +138,16 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((code, "\r\x1b[K" in shown), (0, True))
         self.assertNotIn("\x1b", run("follow", self.job, home=self.service.home, check=0).stdout)
 
+    def test_watching_draws_the_losses_on_a_terminal_only(self):
+        shown, code = run_on_terminal("watch", self.job, home=self.service.home)
+        self.assertEqual(code, 0)
+        self.assertRegex(COLOUR.sub("", shown), r"train_loss [\d.e-]+  val_loss [\d.e-]+")
+        self.assertRegex(shown, "[\u2801-\u28ff]")
+        self.assertRegex(shown, r"step \d+ +120")
+        plain = run("watch", self.job, home=self.service.home, check=0).stdout
+        self.assertNotRegex(plain, "[\x1b\u2801-\u28ff]")
+        self.assertEqual(plain, run("follow", self.job, home=self.service.home, check=0).stdout)
+
     def test_an_upload_shows_how_far_it_is_on_a_terminal_only(self):
         file = self.service.data / "points" / "points.csv"
         shown, code = run_on_terminal("dataset", "create", "shown", "--format", "csv", "--upload", file,
@@ -231,7 +241,7 @@ class CommandLine(unittest.TestCase):
         self.assertRegex(run("--version", check=0).stdout, r"^slipway \d+\.\d+\.\d+\n$")
 
     def test_the_other_names_of_commands(self):
-        for other, name in (("list", "jobs"), ("show", "job"), ("watch", "follow")):
+        for other, name in (("list", "jobs"), ("show", "job")):
             words = [] if name == "jobs" else [self.job]
             self.assertEqual(run(other, *words, home=self.service.home, check=0).stdout.splitlines()[0],
                              run(name, *words, home=self.service.home, check=0).stdout.splitlines()[0])

@@ -185,6 +185,9 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
     def test_follow(self):
         self.assertRegex(self.ok("follow", self.job), rf"points \({self.job}\) succeeded, validation accuracy 0\.\d{{4}}")
 
+    def test_watch(self):
+        self.assertEqual(self.ok("watch", self.job), self.ok("follow", self.job))
+
     def end_early(self, verb):
         spec = points_job(train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}})
         job = self.service.submit(spec)
