@@ -91,8 +91,8 @@ class Commands(unittest.TestCase):
         self.assertIn("succeeded, validation accuracy", followed)
 
     def test_jobs(self):
-        rows = self.table(self.ok("jobs", "--state", "succeeded"), "id", "name", "kind", "state", "step", "best", "created")
-        by_loss = self.table(self.ok("jobs", "--best", "val_loss"), "id", "name", "kind", "state", "step", "val_loss", "created")
+        rows = self.table(self.ok("jobs", "--state", "succeeded", "--limit", "100"), "id", "name", "kind", "state", "step", "best", "created")
+        by_loss = self.table(self.ok("jobs", "--best", "val_loss", "--limit", "100"), "id", "name", "kind", "state", "step", "val_loss", "created")
         self.assertIn(rows[0][0], [row[0] for row in by_loss])
         self.assertIn(self.job, [row[0] for row in rows])
         self.assertEqual({row[3] for row in rows}, {"succeeded"})
@@ -444,6 +444,13 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         text = self.ok("dataset", "create", "made", "--format", "csv", "--path", "points", "--option", "group_column=family")
         self.assertEqual(shape(text), "made (<ds>) ready\n")
         self.assertEqual(self.ok("dataset", "delete", "made"), "made deleted\n")
+
+    def test_data_push(self):    # test_data_push.py has what happens to connections and to the command
+        (self.folder / "pushed").mkdir()
+        (self.folder / "pushed" / "pushed.csv").write_text("a,label\n1,yes\n2,no\n")
+        said = run("data", "push", "pushed", home=self.service.home, cwd=self.folder, check=0, XDG_CACHE_HOME=str(self.folder / "cache")).stdout
+        self.assertEqual(shape(said), "<n> file, <n> bytes, format csv\npushed (<ds>) ready\n")
+        self.assertEqual(self.ok("dataset", "delete", "pushed"), "pushed deleted\n")
 
     def test_dataset_show(self):
         self.assertIn('"name": "points"', self.ok("dataset", "show", "points"))
