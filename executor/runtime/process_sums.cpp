@@ -1,6 +1,7 @@
 // A network has hundreds of parameters, most of them small: biases, scales. Each all_reduce takes
-// one or two round trips and as many changes of threads, however little it sends. What is small is copied side by side, sent as one and copied back; what is
-// large is sent from where it lies. Each element is combined by itself, so its bits are the same.
+// one or two round trips and as many changes of threads, however little it sends. What is small is
+// copied side by side, sent as one and copied back; what is large is sent from where it lies. Each
+// element is combined by itself, so its bits are the same.
 #include "executor/runtime/process_sums.h"
 
 #include <algorithm>

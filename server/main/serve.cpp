@@ -252,8 +252,7 @@ int serve(const Options& options, StopSignals& signals) {
                       .retention = options.retention,
                       .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
     const std::vector<AgentOptions> agents = agents_of(options, home);
-    const AgentOptions& agent = agents.front();
-    WeightsExporter exporter(store, agent,
+    WeightsExporter exporter(store, agents.front(),
                              ArtifactStore(home.path()).folder(Artifact::weights_export));
     ExportQueue exports(
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
@@ -264,7 +263,7 @@ int serve(const Options& options, StopSignals& signals) {
     services.outgoing = &outgoing;
     store::Store webhook_store(webhook_store_options(database));
     WebhookDispatcher webhooks(webhook_store, webhook_options, clock);
-    wire(services, scheduler, webhooks, requests, agent.launcher);
+    wire(services, scheduler, webhooks, requests, agents.front().launcher);
     wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.
