@@ -54,8 +54,8 @@ void restart_with_others(store::AttemptEnd& end, JobState present) {
 
 store::AttemptEnd stopped_for_others(const EndFacts& facts) {
     const std::string message = "it was stopped because another member of the slice had ended";
-    store::AttemptEnd end = ended(member_lost, message);
-    end.reason = store::Reason{.code = member_lost, .message = message};
+    store::AttemptEnd end = ended(member_lost_code, message);
+    end.reason = store::Reason{.code = member_lost_code, .message = message};
     restart_with_others(end, facts.job_state);
     return end;
 }
@@ -74,7 +74,7 @@ store::AttemptEnd reported(const DoneFrame& done, JobState present) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
         if (done.code == disk_full) wait_for_disk(end, present);
-        if (done.code == member_lost) restart_with_others(end, present);
+        if (done.code == member_lost_code) restart_with_others(end, present);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
             store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};

@@ -11,7 +11,7 @@ namespace slipway {
 
 MemberOutcome outcome_of(const store::AttemptEnd& end) {
     const bool lost =
-        end.exit_kind == member_lost || (end.reason && end.reason->code == member_lost);
+        end.exit_kind == member_lost_code || (end.reason && end.reason->code == member_lost_code);
     if (lost) return MemberOutcome::lost;
     const bool own = end.job_state == JobState::failed || end.exit_kind == "crashed" ||
                      end.exit_kind == "not_started" || end.exit_kind == "failed";

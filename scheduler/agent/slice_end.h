@@ -7,7 +7,7 @@
 namespace slipway {
 
 /// The code of an end that another member has caused.
-inline constexpr const char* member_lost = "member_lost";
+inline constexpr const char* member_lost_code = "member_lost";
 
 /// What the end of a member says of the others.
 enum class MemberOutcome {
