@@ -78,6 +78,10 @@ int become(Request& request) {
     hand_on(request.compiler, compiler_library_variable);
     hand_on(request.collectives, collectives_library_variable);
     request.paths.connects = !request.collectives.empty();
+    // Gloo looks for network cards and their modules before it opens a connection.
+    if (request.paths.connects)
+        for (const char* path : {"/proc/modules", "/sys/bus/pci/devices", "/sys/devices"})
+            request.paths.readable.emplace_back(path);
     const UniqueFd path_rules = make_path_rules(request.paths);
     drop_privileges(request.user, request.shared_groups);
     // What the kernel does not have is left out: whether to start at all without it is the

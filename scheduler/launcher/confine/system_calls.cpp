@@ -200,8 +200,8 @@ void allow_connections(Filter& filter) {
     for (const scmp_datum_t family : {AF_INET, AF_INET6})
         filter.allow_if(SCMP_SYS(socket), {equal(0, family), masked(1, type_bits, SOCK_STREAM)});
     filter.allow_if(SCMP_SYS(socket), {equal(0, AF_NETLINK), equal(2, NETLINK_ROUTE)});
-    filter.allow(SCMP_SYS(connect));
-    filter.allow(SCMP_SYS(setsockopt));
+    for (const int call : {SCMP_SYS(connect), SCMP_SYS(setsockopt), SCMP_SYS(epoll_create)})
+        filter.allow(call);
 }
 
 }    // namespace
