@@ -137,6 +137,7 @@ ENDPOINTS = {
     "complete_upload": Row(EDIT, "upload", fresh="full_upload"),
     "delete_upload": Row(EDIT, "upload", fresh="upload"),
     "list_hosts": Row(VIEW, "machine"),
+    "list_slices": Row(VIEW, "machine"),
     "list_cores": Row(VIEW, "machine"),
     "get_core": Row(VIEW, "machine"),
     "get_host": Row(VIEW, "machine"),
@@ -664,13 +665,13 @@ class AccessMatrix(unittest.TestCase):
         """The dashboard is the same for everybody; below an unknown path there is nothing for anybody."""
         page = self.ask("nobody", "GET", "/")
         linked = re.findall(r'(?:src|href)="(/?[\w./-]+)"', page.body.decode())
-        files = ["/", *sorted({"/" + link.lstrip("/") for link in linked} - {"/"})]
+        files = ["/", "/docs/index.html", *sorted({"/" + link.lstrip("/") for link in linked} - {"/"})]
         self.assertGreaterEqual(len(files), 3, page.body)
         for path in files:
             bodies = {self.ask(caller, "GET", path).body for caller in CALLERS}
             self.assertEqual(len(bodies), 1, path)
             self.assertEqual(self.ask("nobody", "GET", path).status, 200, path)
-        for path in ("/docs", "/docs/", "/v1", "/v1/slices", "/admin-token", "/slipwayd.log", "/store",
+        for path in ("/docs/", "/docs/nothing.html", "/v1", "/v1/nothing", "/admin-token", "/slipwayd.log", "/store",
                      "/..%2fadmin-token", f"/v1/jobs/{self.made['job']}/nothing"):
             answers = {(answer.status, re.sub(rb'"request_id":"[^"]*"', b"", answer.body))
                        for answer in (self.ask(caller, "GET", path) for caller in CALLERS)}
