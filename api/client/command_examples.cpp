@@ -125,6 +125,7 @@ constexpr std::array examples{
     Example{"sweep importance", "sweep importance swp_01jd…"},
     Example{"sweep simulate", "sweep simulate swp_01jd… median_stop"},
     Example{"hosts", "hosts -o json"},
+    Example{"slices", "slices -o json"},
     Example{"host drain", "host drain gpu-7 --reason \"new disk\""},
     Example{"host undrain", "host undrain gpu-7"},
     Example{"host remove", "host remove gpu-7"},

@@ -548,6 +548,11 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertEqual(self.ok("host", "undrain", host), f"host {host} takes jobs\n")
         self.assertNotIn("drained", self.ok("hosts"))
 
+    def test_slices(self):
+        """None runs on one host of eight cores; test_slices.py has one that does."""
+        self.assertEqual(json.loads(self.ok("slices", "-o", "json")), [])
+        self.assertEqual(self.ok("slices").split(), ["job", "name", "job", "state", "cores", "rank", "host", "process"])
+
     def test_cores(self):
         rows = self.table(self.ok("cores"), "core", "host", "state", "job", "reason")
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])
