@@ -69,7 +69,7 @@ void save_csv(const HttpClient& client, const std::string& target, const std::st
                                                 out.empty() ? "standard output" : out));
     };
     if (out.empty()) {
-        // A pipe gets the bytes as they are; a terminal would obey some of them.
+        // A pipe gets the bytes as they are; a terminal would act on some of them.
         if (isatty(STDOUT_FILENO) == 1) {
             const ClientResponse response = call_raw(client, {.target = target});
             require_success(response);

@@ -13,7 +13,7 @@ void print_table(const std::vector<std::string>& head,
                  const std::vector<std::vector<std::string>>& rows);
 
 /// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
-/// Nothing that a terminal would obey.
+/// Nothing that a terminal would act on.
 std::string cell(const Json& object, const char* name);
 /// `value` of a metric's point: also nan, inf and -inf.
 std::string value_cell(const Json& point);

@@ -46,14 +46,14 @@ class SlurmClusters(unittest.TestCase):
         wait_for(lambda: ("RUNNING", "wrap") in [(state, name) for _, state, name in self.cluster.queue()], "the job to run")
 
     def test_6_it_stops_its_own_daemons_alone(self):
-        stranger = subprocess.Popen(["sleep", "600"])
-        self.addCleanup(stranger.wait)
-        self.addCleanup(stranger.send_signal, signal.SIGKILL)
+        other = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(other.wait)
+        self.addCleanup(other.send_signal, signal.SIGKILL)
         pids = [self.cluster.pid(name) for name in self.cluster.daemons()]
         # The number of a daemon that has ended may be another process's by now.
-        (self.cluster.folder / "run" / "slurmd-node2.pid").write_text(f"{stranger.pid}\n")
+        (self.cluster.folder / "run" / "slurmd-node2.pid").write_text(f"{other.pid}\n")
         self.cluster.down("--jobs")
-        self.assertIsNone(stranger.poll())
+        self.assertIsNone(other.poll())
         left = [pid for pid in pids if is_alive(pid)]
         self.assertEqual(len(left), 1, left)
         (self.cluster.folder / "run" / "slurmd-node2.pid").write_text(f"{left[0]}\n")

@@ -56,7 +56,7 @@ public:
     void exchange(std::string_view phase, std::span<const Outgoing> out,
                   std::span<const Incoming> in);
 
-    /// Sends a word to all others. Any thread; false when one of them cannot be reached any more.
+    /// Sends a word to all others. Any thread; false when one of them can no longer be reached.
     bool send_word(const Word& word);
     /// Sends that this member is at the barrier and waits for all others; longer than the time
     /// limit for those that send words of being busy. To be called when no send_word is at work.

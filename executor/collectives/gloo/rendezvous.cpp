@@ -1,9 +1,9 @@
 // Members meet by files: each writes its addresses into a file named after its rank, and whoever
 // looks after the folder (agents, a shared disk) brings the files of the others. So nobody needs a
 // port that is known before, and a service in between sees files alone. A file carries an HMAC by
-// the attempt's secret: one left by another attempt, or put there by a stranger, is refused and
-// named. The folder is looked at every few milliseconds: it may lie on a disk of another machine,
-// whose changes inotify does not tell.
+// the attempt's secret: one left by another attempt, or put there by another program, is refused
+// and named. The folder is looked at every few milliseconds: it may lie on a disk of another
+// machine, whose changes inotify does not tell.
 #include "executor/collectives/gloo/rendezvous.h"
 
 #include <fmt/format.h>

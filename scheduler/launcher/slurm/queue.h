@@ -30,7 +30,7 @@ struct SlurmQueueOptions {
 struct SlurmJobFacts {
     SlurmJobLine line;
     bool known = false;    ///< it was seen since it is watched
-    bool gone = false;     ///< Slurm does not know it, or not any more
+    bool gone = false;     ///< Slurm does not know it, or no longer
     bool has_ended() const { return gone || (known && stage_of(line.state) == SlurmStage::ended); }
 };
 
