@@ -35,9 +35,9 @@ Kernel make_gather(const PatchShape& shape, const ConvolutionSpec& spec) {
     return [=, patches = make_patches(shape, spec.operands)](const KernelCall& call) {
         const auto cores = call.reads.size() / 2;
         for (std::int64_t core = call.begin; core < call.end; ++core) {
-            const std::array reads{call.reads[std::size_t(core)]};
+            const std::array reads{call.reads[cores + std::size_t(core)]};
             patches({.reads = reads, .writes = std::array{call.writes[1] + core * patch_bytes}});
-            std::memcpy(call.writes[0] + core * result_bytes, call.reads[cores + std::size_t(core)],
+            std::memcpy(call.writes[0] + core * result_bytes, call.reads[std::size_t(core)],
                         std::size_t(result_bytes));
         }
     };
@@ -70,8 +70,8 @@ bool pays_to_join_gradient(const Tensor& tensor) {
            operand_bytes <= tensor.shape().byte_count();
 }
 
-std::optional<JoinedGradient> make_joined_gradient(const ConvolutionSpec& spec,
-                                                   const Tensor& tensor, int cores, int workers) {
+std::optional<StackedGradient> make_joined_gradient(const ConvolutionSpec& spec,
+                                                    const Tensor& tensor, int cores, int workers) {
     const PatchShape shape = patch_shape_of(spec);
     const StackedRows stacked{.rows = cores * shape.row_count(),
                               .features = spec.y.dims[1],
@@ -86,10 +86,10 @@ std::optional<JoinedGradient> make_joined_gradient(const ConvolutionSpec& spec,
     auto product = make_stacked_product(stacked, lying, workers);
     if (!product) return {};
     product->kernel.name = "patches " + product->kernel.name;
-    return JoinedGradient{.gather = make_gather(shape, spec),
-                          .results = {spec.operands, {stacked.rows, stacked.features}},
-                          .patches = {spec.operands, {stacked.rows, stacked.columns}},
-                          .product = std::move(*product)};
+    return StackedGradient{.gather = make_gather(shape, spec),
+                           .left = {spec.operands, {stacked.rows, stacked.features}},
+                           .right = {spec.operands, {stacked.rows, stacked.columns}},
+                           .product = std::move(*product)};
 }
 
 }    // namespace slipway

@@ -8,24 +8,17 @@
 
 namespace slipway {
 
-/// The gradient of a convolution's weights over all cores as one product, in two steps.
-struct JoinedGradient {
-    /// Call: reads = every core's x, then every core's dy, both channels-last; writes[0] = all dy,
-    /// writes[1] = what the windows of all cores see. Computes cores begin..end.
-    Kernel gather;
-    Shape results, patches;    ///< matrices with a row for each position of each core
-    StackedProduct product;    ///< of these; the gradient, dense
-};
-
 /// Whether a node is the gradient of a convolution's weights that pays to be made so: the operands
 /// of a core take no more memory than the gradient, and the positions of a core are at most half as
 /// many as the output features, so that the time goes into writing the gradient.
 bool pays_to_join_gradient(const Tensor& tensor);
 
+/// The gradient of a convolution's weights over all cores. Each core has dy and x, both
+/// channels-last; the matrices are all dy, and what the windows of all cores see.
 /// spec    of one core, of the kind backward_weights
 /// tensor  its node
 /// returns nothing where the library does not take it
-std::optional<JoinedGradient> make_joined_gradient(const ConvolutionSpec& spec,
-                                                   const Tensor& tensor, int cores, int workers);
+std::optional<StackedGradient> make_joined_gradient(const ConvolutionSpec& spec,
+                                                    const Tensor& tensor, int cores, int workers);
 
 }    // namespace slipway

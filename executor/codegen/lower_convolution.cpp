@@ -7,6 +7,7 @@
 #include "executor/codegen/kernels/patches.h"
 #include "executor/codegen/kernels/single_channel.h"
 #include "executor/codegen/lower_patches.h"
+#include "executor/codegen/lower_stacked.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/reorder.h"
 #include "executor/codegen/patch_gradient.h"
@@ -124,32 +125,16 @@ bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
                           const std::array<PlacedValue, 2>& operands) {
     const Orders orders = orders_of(ConvolutionKind::backward_weights, attributes_of(tensor));
     const auto spec = spec_of(tensor, ConvolutionKind::backward_weights, orders, operands);
-    if (!spec) return false;
-    if (!lowering.batches_whole_blocks()) return false;
-    const int cores = lowering.batched_cores();
-    auto joined = make_joined_gradient(*spec, tensor, cores, lowering.workers());
-    if (!joined) return false;
+    if (!spec || !lowering.batches_whole_blocks()) return false;
+    auto gradient =
+        make_joined_gradient(*spec, tensor, lowering.batched_cores(), lowering.workers());
+    if (!gradient) return false;
     const int stage = lowering.facts(tensor).stage;
     const int core_stage = lowering.in_blocks() ? stage : stage - 1;
     const BufferId x = lowering.ordered(operands[0], *orders.input, core_stage).buffer;
     const BufferId y = lowering.ordered(operands[1], *orders.kernel, core_stage).buffer;
-    lowering.keep(x);
-    lowering.keep(y);
-    const BufferId results = lowering.make_batched(joined->results, stage);
-    const BufferId patches = lowering.make_batched(joined->patches, stage);
-    lowering.emit(stage, {.name = step_name("patches of all cores", joined->patches),
-                          .reads = {x, y},
-                          .writes = {results, patches},
-                          .in_place = {},
-                          .elements = cores,
-                          .kernel = std::move(joined->gather),
-                          .batches_cores = true});
-    Step product = lowering.library_step(
-        stage, step_name("convolution of all cores " + joined->product.kernel.name, tensor.shape()),
-        joined->product.kernel, {results, patches}, lowering.make_result(tensor));
-    product.elements = joined->product.elements;
-    product.batches_cores = true;
-    lowering.emit(stage, std::move(product));
+    emit_stacked(lowering, tensor, std::move(*gradient), {y, x}, {"patches", "convolution"},
+                 row_major(tensor.dims().size()));
     return true;
 }
 

@@ -7,12 +7,12 @@
 
 #include "api/base/error.h"
 #include "executor/codegen/kernels/naive.h"
+#include "executor/codegen/lower_stacked.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
 #include "executor/codegen/onednn/sum_of_matmuls.h"
 #include "executor/codegen/product_parts.h"
 #include "executor/codegen/products.h"
-#include "executor/codegen/stacked_product.h"
 
 /// dot_general: a batched matrix product over views, by the library; plain loops for what it does
 /// not take and for the tiny.
@@ -268,35 +268,23 @@ Kernel make_stack(std::int64_t left_bytes, std::int64_t right_bytes) {
 /// where the library does not take it.
 bool lower_stacked(Lowering& lowering, const Tensor& tensor, const MatmulSpec& spec,
                    const std::vector<BufferId>& reads, const Dims& order) {
-    const int cores = lowering.batched_cores();
     const std::int64_t features = spec.lhs.dims[1], rows = spec.rhs.dims[1];
     const std::int64_t columns = spec.rhs.dims[2];
-    auto product = make_stacked_product({.rows = cores * rows,
+    const std::int64_t all_rows = lowering.batched_cores() * rows;
+    auto product = make_stacked_product({.rows = all_rows,
                                          .features = features,
                                          .columns = columns,
                                          .operands = spec.operands,
                                          .results = spec.results},
                                         {}, lowering.workers());
     if (!product) return false;
-    for (const BufferId operand : reads)
-        lowering.keep(operand);
-    const int stage = lowering.facts(tensor).stage;
     const auto size = std::int64_t(size_in_bytes(spec.operands));
-    const BufferId left = lowering.make_batched({spec.operands, {cores * rows, features}}, stage);
-    const BufferId right = lowering.make_batched({spec.operands, {cores * rows, columns}}, stage);
-    lowering.emit(stage, {.name = step_name("rows of all cores", lowering.shape_of(right)),
-                          .reads = reads,
-                          .writes = {left, right},
-                          .in_place = {},
-                          .elements = cores,
-                          .kernel = make_stack(rows * features * size, rows * columns * size),
-                          .batches_cores = true});
-    Step step = lowering.library_step(
-        stage, step_name("dot_general of all cores " + product->kernel.name, tensor.shape()),
-        product->kernel, {left, right}, lowering.make_result(tensor, order));
-    step.elements = product->elements;
-    step.batches_cores = true;
-    lowering.emit(stage, std::move(step));
+    emit_stacked(lowering, tensor,
+                 {.gather = make_stack(rows * features * size, rows * columns * size),
+                  .left = {spec.operands, {all_rows, features}},
+                  .right = {spec.operands, {all_rows, columns}},
+                  .product = std::move(*product)},
+                 reads, {"rows", "dot_general"}, order);
     return true;
 }
 

@@ -398,8 +398,7 @@ bool Lowering::overwrites_too_early(std::size_t input, BufferId result) const {
     return false;
 }
 
-int Lowering::batched_cores() {
-    program_.cores = options_.cores;
+int Lowering::batched_cores() const {
     return options_.in_blocks ? block_cores : options_.cores;
 }
 

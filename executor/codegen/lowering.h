@@ -48,8 +48,10 @@ public:
     /// Whether a step of this stage may be made for all replicas of a block, these buffers being
     /// what differs between them.
     bool may_run_together(int stage, const std::vector<BufferId>& buffers) const;
-    /// The cores whose rows a step batches; the program runs on no other number from then on.
-    int batched_cores();
+    /// The cores whose rows a step batches.
+    int batched_cores() const;
+    /// The program runs on no other number of cores from then on.
+    void fix_cores() { program_.cores = options_.cores; }
     /// Whether all blocks have that many.
     bool batches_whole_blocks() const {
         return !options_.in_blocks || options_.cores % block_cores == 0;

@@ -7,6 +7,7 @@
 #include "executor/codegen/kernels/view.h"
 #include "executor/codegen/onednn/library_kernel.h"
 #include "executor/tensor/dtype.h"
+#include "executor/tensor/shape.h"
 
 namespace slipway {
 
@@ -25,6 +26,15 @@ struct StackedProduct {
     /// not depend on how they are cut.
     LibraryKernel kernel;
     std::int64_t elements = 0;    ///< blocks of features
+};
+
+/// A gradient of weights over all cores as one product, in two steps.
+struct StackedGradient {
+    /// Call: reads = what every core has for the left matrix, then for the right one; writes[0] =
+    /// the left matrix, writes[1] = the right one. Computes cores begin..end.
+    Kernel gather;
+    Shape left, right;
+    StackedProduct product;
 };
 
 /// lying  how so many features of the product lie in the order in which they are wanted; dense, or

@@ -1,0 +1,32 @@
+#include "executor/codegen/lower_stacked.h"
+
+#include <utility>
+
+namespace slipway {
+
+void emit_stacked(Lowering& lowering, const Tensor& tensor, StackedGradient gradient,
+                  const std::vector<BufferId>& reads, const StackedNames& names,
+                  const Dims& order) {
+    lowering.fix_cores();
+    for (const BufferId operand : reads)
+        lowering.keep(operand);
+    const int stage = lowering.facts(tensor).stage;
+    const BufferId left = lowering.make_batched(gradient.left, stage);
+    const BufferId right = lowering.make_batched(gradient.right, stage);
+    lowering.emit(stage, {.name = step_name(names.gather + " of all cores", gradient.right),
+                          .reads = reads,
+                          .writes = {left, right},
+                          .in_place = {},
+                          .elements = lowering.batched_cores(),
+                          .kernel = std::move(gradient.gather),
+                          .batches_cores = true});
+    const LibraryKernel& kernel = gradient.product.kernel;
+    Step product = lowering.library_step(
+        stage, step_name(names.product + " of all cores " + kernel.name, tensor.shape()), kernel,
+        {left, right}, lowering.make_result(tensor, order));
+    product.elements = gradient.product.elements;
+    product.batches_cores = true;
+    lowering.emit(stage, std::move(product));
+}
+
+}    // namespace slipway
