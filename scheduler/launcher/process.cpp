@@ -22,6 +22,7 @@
 #include "api/base/check.h"
 #include "api/base/error.h"
 #include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/forget_signals.h"
 #include "scheduler/launcher/output_file.h"
 
 // fork, not posix_spawn: the child waits until whoever starts it has written down which process it
@@ -116,16 +117,6 @@ void stand_back(const ChildPlan& plan) {
     [[maybe_unused]] const ssize_t told =
         write(group, plan.niceness_text, std::strlen(plan.niceness_text));
     close(group);
-}
-
-void forget_signals() {
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    for (int signal = 1; signal < NSIG; ++signal)
-        sigaction(signal, &usual, nullptr);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 /// The child until it is another program. Only calls that are safe in a signal handler.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "api/base/error.h"
+#include "scheduler/launcher/forget_signals.h"
 #include "scheduler/launcher/output_file.h"
 #include "scheduler/launcher/slurm/start_order.h"
 
@@ -72,13 +73,7 @@ void take_lock(const StartOrder& order) {
 }
 
 void forget_what_was_inherited() {
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    for (int signal = 1; signal < NSIG; ++signal)
-        sigaction(signal, &usual, nullptr);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    forget_signals();
     close_range(first_free_place, ~0U, 0);
 }
 
