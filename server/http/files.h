@@ -21,7 +21,8 @@ struct OpenedFile {
 /// Opens `relative` (names joined by "/") below `root`: no "..", no absolute path, no symbolic link
 /// on the way, nothing but a regular file. By openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS); step
 /// by step with O_NOFOLLOW where the kernel lacks it. None when there is no such file or the path
-/// tries to leave. errors  throws unavailable when the system refuses for another reason
+/// tries to leave; a file whose folder is replaced meanwhile by one that has it too is found.
+/// errors  throws unavailable when the system refuses for another reason
 std::optional<OpenedFile> open_below(const std::filesystem::path& root, std::string_view relative);
 
 /// The same in the way of kernels without openat2: for them, and for the test that it is the same.

@@ -1,9 +1,14 @@
 // Files leave the server whole or by one range, and only from below their root.
 #include "server/http/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+
+#include <atomic>
+#include <cstdio>
+#include <thread>
 
 #include "api/base/posix.h"
 #include "server/http/problem.h"
@@ -70,6 +75,31 @@ TEST(OpenBelow, tells_the_size) {
     const TempFolder root;
     root.write("file", "12345");
     EXPECT_EQ(open_below(root.path(), "file")->bytes, 5U);
+}
+
+// Goal: a reader finds a file whose folder is replaced, again and again, by one with the same file.
+// Method: as a scheduler does it: a second name, then the folders change places, then the first
+// name goes.
+TEST(OpenBelow, finds_a_file_while_its_folder_is_replaced) {
+    const TempFolder root;
+    root.write("job/file", "12345");
+    fs::create_directory(root.path() / "fresh");
+    std::atomic<int> replaced = 0;
+    std::thread replaces([&] {
+        const auto job = root.path() / "job", fresh = root.path() / "fresh";
+        for (; replaced < 5'000; ++replaced) {
+            fs::create_hard_link(job / "file", fresh / "file");
+            ASSERT_EQ(renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, job.c_str(), RENAME_EXCHANGE),
+                      0);
+            fs::remove(fresh / "file");
+        }
+    });
+    int missing = 0;
+    while (replaced < 5'000)
+        missing +=
+            !open_below(root.path(), "job/file") || !open_below_by_steps(root.path(), "job/file");
+    replaces.join();
+    EXPECT_EQ(missing, 0);
 }
 
 class Ranges : public testing::Test {
