@@ -12,6 +12,7 @@
 #include "api/base/parsed_json.h"
 #include "scheduler/cross_validation/fold_job.h"
 #include "scheduler/cross_validation/fold_progress.h"
+#include "scheduler/cross_validation/lost_owners.h"
 #include "scheduler/cross_validation/oof_file.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/stored_json.h"
@@ -150,9 +151,7 @@ private:
     void submit(const search::FoldPlan& plan) {
         const auto who = owner_of(parts_.store, of_);    // may have lost the right since
         if (!who) {
-            store::cancel_cross_validation(
-                parts_.store, of_.id,
-                {"access_revoked", "the token that created it has lost the right to submit jobs"});
+            store::cancel_cross_validation(parts_.store, of_.id, owner_lost());
             done_ = true;
             return;
         }

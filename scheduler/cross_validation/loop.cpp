@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "scheduler/cross_validation/lost_owners.h"
 #include "scheduler/store/pg/leader.h"
 
 namespace slipway {
@@ -13,6 +14,9 @@ namespace {
 
 /// A change that the progress of a cross-validation does not show costs at most this.
 constexpr std::chrono::seconds forget_every{30};
+
+/// Who has lost the right to submit jobs keeps none running for longer than this.
+constexpr std::chrono::seconds owners_every{5};
 
 constexpr const char* coordinator_name = "slipway.cross_validations";
 
@@ -45,6 +49,7 @@ struct CrossValidationLoop::Parts {
     Tick led_at{};
     SettledMemory settled;
     Tick forgot_at{};
+    Tick owners_at{};
     std::optional<store::LeaderTerm> term;
     bool failing = false;
 
@@ -77,12 +82,19 @@ struct CrossValidationLoop::Parts {
         settled.clear();
     }
 
+    std::int64_t look_at_owners_now_and_then() {
+        if (clock.tick() - owners_at < owners_every) return 0;
+        owners_at = clock.tick();
+        return cancel_those_without_owner(coordinator.store);
+    }
+
     void pass() {
         try {
             lead();
             if (!term) return;
             forget_now_and_then();
-            if (advance_cross_validations(coordinator, *term, &settled) > 0) {
+            const std::int64_t cancelled = look_at_owners_now_and_then();
+            if (advance_cross_validations(coordinator, *term, &settled) + cancelled > 0) {
                 if (options.on_changed) options.on_changed();
                 wake();    // the next step may be possible at once
             }

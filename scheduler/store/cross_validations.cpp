@@ -167,7 +167,10 @@ Page<CrossValidation> list_cross_validations(Store& store, const CrossValidation
 std::vector<UnfinishedCrossValidation> list_unfinished_cross_validations(Store& store) {
     std::vector<UnfinishedCrossValidation> found;
     for (const Row row : read(store.pool(), queries::list_unfinished_cross_validations))
-        found.push_back({.id = row.text("id"), .progress = row.text("progress")});
+        found.push_back({.id = row.text("id"),
+                         .progress = row.text("progress"),
+                         .created_by = row.text("created_by"),
+                         .project = row.text("project")});
     return found;
 }
 

@@ -70,6 +70,8 @@ Page<CrossValidation> list_cross_validations(Store& store, const CrossValidation
 struct UnfinishedCrossValidation {
     std::string id{};
     std::string progress{};
+    std::string created_by{};    ///< a token's id
+    std::string project{};
 };
 /// Oldest first. Costs much less than looking at each.
 std::vector<UnfinishedCrossValidation> list_unfinished_cross_validations(Store& store);

@@ -49,8 +49,10 @@ from cross_validation
 where id = $1
 
 -- list_unfinished_cross_validations: those that have not ended, oldest first
--- out    id; progress: changes when there may be something to do
+-- out    id; progress: changes when there may be something to do; whose it is
 select id,
+       created_by,
+       project,
        concat_ws(' ', state,
                  (select split.state from split where split.id = split_id),
                  'event', event_seq,

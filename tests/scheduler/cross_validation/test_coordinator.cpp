@@ -10,6 +10,7 @@
 #include <random>
 
 #include "scheduler/cross_validation/fold_progress.h"
+#include "scheduler/cross_validation/lost_owners.h"
 #include "scheduler/store/pg/leader.h"
 #include "tests/scheduler/cross_validation/samples.h"
 #include "tests/support/temp_folder.h"
@@ -311,6 +312,21 @@ TEST_F(Coordinator, whose_member_may_only_read_now_starts_no_more_folds) {
     end_job(open_jobs(id).at("0"));
     settle();
     EXPECT_EQ(found(id).state, CrossValidationState::cancelled);
+    EXPECT_EQ(found(id).reason.value().code, "access_revoked");
+    EXPECT_THAT(keys(id), ElementsAre("0"));
+}
+
+TEST_F(Coordinator, what_runs_ends_when_its_owner_is_lost) {
+    const std::string id = create({{"parallel", {{"folds", 1}}}});
+    make_split();
+    settle();
+    EXPECT_EQ(cancel_those_without_owner(store), 0);
+    EXPECT_EQ(found(id).state, CrossValidationState::running);
+    store::revoke_token(store, token);
+    EXPECT_EQ(cancel_those_without_owner(store), 1);
+    EXPECT_EQ(cancel_those_without_owner(store), 0) << "it was cancelled before";
+    settle();
+    EXPECT_EQ(found(id).state, CrossValidationState::cancelled) << "its only job was still queued";
     EXPECT_EQ(found(id).reason.value().code, "access_revoked");
     EXPECT_THAT(keys(id), ElementsAre("0"));
 }
