@@ -12,8 +12,13 @@ bool has_embedding(const ModelSpec& model) {
     return model.arch == Arch::layers && has_layer(model.layers, LayerType::embedding);
 }
 
-bool normalizes_by_core(const ModelSpec& model) {
-    return has_batch_norm(model) && !model.sync_batch_norm;
+bool normalizes_by_core(const JobSpec& spec) {
+    return has_batch_norm(spec.model) && !normalizes_together(spec);
+}
+
+bool normalizes_together(const JobSpec& spec) {
+    return has_batch_norm(spec.model) &&
+           (spec.model.sync_batch_norm || spec.accelerator.cores == 1);
 }
 
 std::optional<TaskType> language_task(Arch arch) {

@@ -213,8 +213,12 @@ bool has_batch_norm(const ModelSpec& model);
 /// Whether it reads columns of a table as numbers of rows, which cannot be changed like quantities.
 bool has_embedding(const ModelSpec& model);
 
-/// Whether it matters which samples are on one core: a batch norm sees those of its core alone.
-bool normalizes_by_core(const ModelSpec& model);
+/// Whether it matters which samples are on one core: a batch norm sees those of its core alone. On
+/// one core they are the whole batch.
+bool normalizes_by_core(const JobSpec& spec);
+
+/// Whether batch norms see the parts of all cores together, in whichever parts they are computed.
+bool normalizes_together(const JobSpec& spec);
 /// The task of a language model; none for the others.
 std::optional<TaskType> language_task(Arch arch);
 

@@ -89,7 +89,9 @@ private:
 
     /// Compiles what a measurement runs; the result measures.
     std::function<MetricSums()> measure_network() {
-        Model model = build_model(plan_.spec, data_.evaluated().shape().features.dims,
+        // What is refused of training, such as a core's batch of one sample, is of the training's
+        // cores.
+        Model model = build_model(training_.spec, data_.evaluated().shape().features.dims,
                                   data_.class_count, Init::zeros(), data_.details());
         StepProgram program = compile_forward(
             engine_,

@@ -9,7 +9,7 @@ namespace slipway {
 std::int64_t part_count(const JobSpec& spec, int threads) {
     constexpr std::int64_t deterministic_parts = 8;
     const std::int64_t cores = spec.accelerator.cores;
-    if (normalizes_by_core(spec.model)) return cores;
+    if (normalizes_by_core(spec)) return cores;
     const std::int64_t wanted = std::max<std::int64_t>(
         1, spec.train.deterministic ? deterministic_parts / cores : threads / cores);
     const auto per_core = std::int64_t(std::bit_floor(std::uint64_t(wanted)));

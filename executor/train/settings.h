@@ -40,7 +40,7 @@ struct TrainSettings {
 /// a thread computes whole parts. A deterministic job has 8, on one core as on 8, so that both give
 /// the same bits with the same global batch (docs/decisions/0004). One that need not be has as many
 /// as keep `threads` busy, at least one per core. Fewer where a core's batch does not divide so,
-/// and one per core with batch norm: a core's batch is normalised as a whole.
+/// and one per core where each of several normalises its own batch.
 std::int64_t part_count(const JobSpec& spec, int threads);
 
 /// Batches in part_count parts: what the sampler and the engine call cores.

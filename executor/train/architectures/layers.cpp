@@ -12,7 +12,7 @@ void build_layers(Model& model, Init& init, const NetworkRequest& request) {
                                    {.sample_dims = request.sample_dims,
                                     .outputs = request.classes,
                                     .batch_size = normalized_together(request.spec),
-                                    .sync_norms = request.spec.model.sync_batch_norm,
+                                    .sync_norms = normalizes_together(request.spec),
                                     .column_names = request.details.column_names});
         model.dropout = network.dropout;
         model.forward = network;

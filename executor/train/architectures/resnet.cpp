@@ -33,7 +33,7 @@ void build_resnet(Model& model, Init& init, const NetworkRequest& request,
                                     .bottleneck = block == Block::bottleneck,
                                     .channels = image.channels,
                                     .classes = request.classes,
-                                    .sync_norms = request.spec.model.sync_batch_norm});
+                                    .sync_norms = normalizes_together(request.spec)});
 }
 
 }    // namespace

@@ -198,14 +198,16 @@ TEST(Model, batch_norm_takes_one_sample_when_its_images_are_large) {
     EXPECT_EQ(model.parameters.batch_counts().size(), 20U);
 }
 
-TEST(Model, a_core_normalises_its_batch_as_a_whole) {
+TEST(Model, each_of_several_cores_normalises_its_batch_as_a_whole) {
     JobSpec spec = spec_of(Arch::resnet18);
     constexpr int threads = 4;
-    EXPECT_EQ(part_count(spec, threads), 1);
+    EXPECT_EQ(part_count(spec, threads), 8) << "one core: its parts together";
     spec.train.deterministic = false;
-    EXPECT_EQ(part_count(spec, threads), 1);
-    spec.accelerator.cores = 8;
-    EXPECT_EQ(part_count(spec, threads), 8);
+    EXPECT_EQ(part_count(spec, threads), 4);
+    spec.accelerator.cores = 2;
+    EXPECT_EQ(part_count(spec, threads), 2);
+    spec.model.sync_batch_norm = true;
+    EXPECT_EQ(part_count(spec, threads), 4);
     EXPECT_EQ(part_count(spec_of(Arch::vit_tiny), threads), 8);
 }
 
