@@ -7,6 +7,8 @@ import subprocess
 import sys
 import unittest
 
+from service import DATA
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench" / "cores_of_a_job.py"
 LOAD = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_http_load"
@@ -88,6 +90,17 @@ class Benches(unittest.TestCase):
     def test_interrupted_jobs_end_with_the_same_bits(self):
         figures = self.figures_of("resumed_bits.py", "--moments", "5")
         self.assertEqual((figures["moments"], sum(figures["by_kind"].values()), figures["other_bits"]), (5, 5, 0))
+
+    @unittest.skipUnless((DATA / "mnist10k").exists() and (DATA / "wikitext2").exists(), "the digits and the text are not here")
+    def test_jobs_of_eight_cores_have_the_bits_of_one_process_on_slices(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "slice_bits.py", "--bin", os.environ["SLIPWAY_BIN_DIR"], "--quick",
+                              "--runs", "lenet:16", "lenet:32", "resnet18:16", "bert_small:16"], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        lines = [json.loads(line) for line in ran.stdout.splitlines()]
+        self.assertEqual([(line["job"], line["hosts"]) for line in lines], [("lenet", 2), ("lenet", 4), ("resnet18", 2), ("bert_small", 2)])
+        for line in lines:
+            self.assertEqual((line["same_weights"], line["same_curves"]), (True, True), line)
+            self.assertGreater(line["steps"], 1)
 
     def test_what_eight_trials_at_once_cost_is_printed(self):
         figures = self.figures_of("eight_trials.py", "--epochs", "4", "--images", "1500", "--rounds", "1")
