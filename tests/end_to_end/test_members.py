@@ -20,7 +20,7 @@ LONG = {"epochs": 3000}
 class Executors:
     """The members of one attempt of a job."""
 
-    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=()):
+    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=(), network=None):
         self.folder, self.count, self.absent = folder, count, absent
         self.runs = [folder / f"run_{attempt}_{rank}" for rank in range(count)]
         saved = sorted((folder / "checkpoints").glob("step_*[0-9]"), key=lambda path: path.name)
@@ -36,14 +36,15 @@ class Executors:
                 "decoded_folder": "", "decoded_bytes_max": 0, "traceparent": "",
                 "member": {"rank": rank, "hosts": [f"training-{i}" for i in range(count)],
                            "rendezvous_folder": str(folder / f"rendezvous_{attempt}"), "secret": "of the attempt",
-                           "bind_address": "127.0.0.1", "timeout_s": timeout_s}}
+                           "bind_address": network.addresses[rank] if network else "127.0.0.1", "timeout_s": timeout_s}}
             if changes:
                 changes(rank, order)
             run.mkdir()
             (run / "attempt.json").write_text(json.dumps(order))
             if rank not in absent:
                 with open(run / "output.log", "wb") as output:
-                    self.processes.append(subprocess.Popen([BIN / "slipway-executor", "attempt", run], stdout=output, stderr=output))
+                    self.processes.append(subprocess.Popen([*(network.on(rank) if network else ()), BIN / "slipway-executor", "attempt", run],
+                                                           stdout=output, stderr=output))
 
     def frames(self, rank):
         file = self.runs[rank] / "frames.ndjson"
@@ -78,7 +79,9 @@ def job(**train):
                       train={"epochs": 16, "batch_size_per_core": 4, "optimizer": {"name": "adam", "lr": 0.001}, **train})
 
 
-class MembersTestCase(unittest.TestCase):
+class MembersCase(unittest.TestCase):
+    """What tests of members have in common."""
+
     def setUp(self):
         self.kept = tempfile.TemporaryDirectory()
         self.addCleanup(self.kept.cleanup)
@@ -107,6 +110,8 @@ class MembersTestCase(unittest.TestCase):
         self.assertEqual((ending["outcome"], ending["code"]), ("failed", "member_lost"), ending["message"])
         self.assertRegex(ending["message"], pattern)
 
+
+class MembersTestCase(MembersCase):
     def test_rank_0_alone_reports_and_saves(self):
         members = self.start("whole", job(), 4)
         self.assert_succeeded(members)
