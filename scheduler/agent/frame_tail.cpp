@@ -9,6 +9,7 @@
 #include "scheduler/agent/frame_tail.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -198,7 +199,10 @@ std::string FrameTail::read_lines() {
     if (!file_)
         file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!file_) return {};
-    std::string text(chunk_bytes, '\0');
+    struct stat facts {};
+    if (fstat(file_.get(), &facts) != 0 || facts.st_size <= offset_) return {};
+    // No longer than what is there: to clear a text of a MiB costs more than to read a few frames.
+    std::string text(std::min(chunk_bytes, std::size_t(facts.st_size - offset_)), '\0');
     ssize_t got = 0;
     do {
         got = pread(file_.get(), text.data(), text.size(), offset_);

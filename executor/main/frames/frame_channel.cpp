@@ -3,7 +3,9 @@
 // costs no memory, and one that comes back names the last frame it has stored and gets what
 // follows. Who connects must show the attempt's fence in its first message; a newer connection
 // with the right fence takes the place of the older one, since an agent that was replaced may
-// not know it yet. One thread polls the sockets and a descriptor that wakes it.
+// not know it yet. One thread polls the sockets and a descriptor that wakes it. After it has sent
+// frames it takes no notice of new ones for half the channel's age, at most 20 ms: a first step is
+// sent at once, and later frames, of which the agent stores ten a second, wake nobody one by one.
 #include "executor/main/frames/frame_channel.h"
 
 #include <poll.h>
@@ -33,6 +35,7 @@ constexpr std::size_t pending_max = 8;           // connections that have not sa
 constexpr std::size_t line_bytes_max = 65536;    // of what an agent says
 constexpr std::size_t send_bytes = 256 << 10;    // read ahead from the log
 constexpr std::size_t frame_bytes_max = 1 << 20;
+constexpr std::chrono::milliseconds rest_max{20};    // between two times that frames are sent
 
 struct Connection {
     UniqueFd fd;
@@ -90,6 +93,7 @@ struct FrameChannel::Parts {
           clock(clock_),
           listener(listen_unix(options.run_folder, "executor.sock")),
           waker(make_event()),
+          began(clock.tick()),
           last_request(clock.tick().time_since_epoch().count()) {}
 
     const FrameLog& log;
@@ -97,7 +101,9 @@ struct FrameChannel::Parts {
     const Clock& clock;
     const UniqueFd listener;
     const UniqueFd waker;
+    const Tick began;
     std::atomic<bool> stopping{false};
+    std::atomic<bool> rests{false};    // and looks for new frames soon: nobody need wake it
     std::atomic<Tick::rep> last_request;
     std::atomic<std::int64_t> saves_requested{0};
 
@@ -110,6 +116,7 @@ struct FrameChannel::Parts {
     std::vector<Connection> pending;
     std::optional<Connection> agent;
     Tick next_heartbeat{};
+    Tick rests_until{};
     bool abandoned = false;
 
     std::thread thread;
@@ -153,12 +160,22 @@ struct FrameChannel::Parts {
             const bool full = !agent->to_send.empty();
             polled.push_back({agent->fd.get(), short(POLLIN | (full ? POLLOUT : 0)), 0});
         }
+        const Tick until = rests ? std::min(rests_until, next_heartbeat) : next_heartbeat;
         const auto rest =
-            std::chrono::ceil<std::chrono::milliseconds>(next_heartbeat - clock.tick()).count();
+            std::chrono::ceil<std::chrono::milliseconds>(until - clock.tick()).count();
         const auto heartbeat_ms = options.heartbeat_every.count();
         poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, heartbeat_ms)));
         std::uint64_t count = 0;
         [[maybe_unused]] const ssize_t got = read(waker.get(), &count, sizeof(count));
+        // Before the log is looked at: who writes to it after that look wakes us.
+        if (rests && clock.tick() >= rests_until) rests = false;
+    }
+
+    /// A start is not kept waiting.
+    void rest_a_while() {
+        const Tick now = clock.tick();
+        rests_until = now + std::min<Tick::duration>((now - began) / 2, rest_max);
+        rests = true;
     }
 
     void accept_pending() {
@@ -215,7 +232,9 @@ struct FrameChannel::Parts {
         const bool heartbeat_due = clock.tick() >= next_heartbeat;
         if (heartbeat_due) next_heartbeat = clock.tick() + options.heartbeat_every;
         if (agent && !agent->closed) {
+            const std::int64_t known = agent->log_offset;
             read_ahead(*agent);
+            if (agent->log_offset > known) rest_a_while();
             if (heartbeat_due && agent->to_send.size() < send_bytes)
                 agent->to_send += heartbeat_line;
             send_available(*agent);
@@ -228,7 +247,10 @@ struct FrameChannel::Parts {
 
     void read_ahead(Connection& to) const {
         while (to.to_send.size() < send_bytes && to.log_offset < log.bytes()) {
-            const std::string lines = log.read_lines(to.log_offset, frame_bytes_max);
+            // No longer than what is there: a text of a MiB costs more than a frame.
+            const auto there = std::size_t(log.bytes() - to.log_offset);
+            const std::string lines =
+                log.read_lines(to.log_offset, std::min(there, frame_bytes_max));
             if (lines.empty()) return;    // the disk does not read: the agent has the file as well
             to.log_offset += std::int64_t(lines.size());
             std::string_view rest = lines;
@@ -253,7 +275,7 @@ FrameChannel::~FrameChannel() {
 }
 
 void FrameChannel::wake() {
-    parts_->notify();
+    if (!parts_->rests) parts_->notify();
 }
 
 std::optional<std::string> FrameChannel::stop_reason() const {

@@ -36,7 +36,7 @@ public:
     FrameChannel(const FrameChannel&) = delete;
     FrameChannel& operator=(const FrameChannel&) = delete;
 
-    /// New frames are in the log: sends them soon.
+    /// New frames are in the log: sends them within 20 ms, in the first milliseconds at once.
     void wake();
     /// What the agent asked for, the word of an Intent; the first request stays.
     std::optional<std::string> stop_reason() const;

@@ -56,6 +56,8 @@ FrameLog::FrameLog(const std::filesystem::path& file, const Clock& clock)
 }
 
 void FrameLog::continue_older() {
+    struct stat found {};
+    if (fstat(file_.get(), &found) == 0 && found.st_size == 0) return;
     for (std::string lines = read_lines(0, read_chunk_bytes); !lines.empty();
          lines = read_lines(bytes_, read_chunk_bytes)) {
         bytes_ += std::int64_t(lines.size());
@@ -63,7 +65,6 @@ void FrameLog::continue_older() {
         const std::size_t start = before_last == std::string::npos ? 0 : before_last + 1;
         last_number_ = frame_number(std::string_view(lines).substr(start)).value_or(last_number_);
     }
-    struct stat found {};
     torn_ = fstat(file_.get(), &found) == 0 && found.st_size > bytes_;
     cut_torn_line();
 }

@@ -119,6 +119,25 @@ TEST(FrameChannel, what_was_said_before_and_after_the_hello_comes_once_and_in_or
     EXPECT_EQ(agent.numbers(), range(1, 5));
 }
 
+// Goal: a frame that comes while the channel rests is sent after it, whenever that is.
+// Method: no heartbeat that could send it by chance, and pauses of all lengths around the rests.
+TEST(FrameChannel, what_comes_while_it_rests_is_not_forgotten) {
+    const TempFolder folder;
+    FrameLog log(folder.path() / "frames.ndjson", system_clock());
+    FrameChannel channel(log, {.run_folder = folder.path(), .fence = "f00d", .heartbeat_every = 1h},
+                         system_clock());
+    TestAgent agent(folder.path(), "f00d", 0);
+    constexpr int frames = 60;
+    for (int i = 1; i <= frames; ++i) {
+        log.emit({{"type", "log"}, {"level", "info"}, {"message", "x"}});
+        channel.wake();
+        if (i % 3 == 0) ASSERT_TRUE(agent.hears_numbers(std::size_t(i))) << i;
+        poll(nullptr, 0, i * 7 % 23);
+    }
+    ASSERT_TRUE(agent.hears_numbers(frames));
+    EXPECT_EQ(agent.numbers(), range(1, frames));
+}
+
 TEST(FrameChannel, a_new_agent_gets_only_what_it_does_not_know) {
     const TempFolder folder;
     Executor executor(folder.path());
