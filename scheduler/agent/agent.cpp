@@ -1,5 +1,6 @@
-// A turn of the thread that talks to the database, in order of urgency: the leases, then what
-// processes reported, then what has ended, then new work. Whatever fails ends the turn and is
+// A turn of the thread that talks to the database, in order of urgency: the leases, then new
+// attempts, which take a moment and run from then on, then what processes reported, then what has
+// ended, then other new work. Whatever fails ends the turn and is
 // done again in the next one, after a pause that grows: nothing is lost by that, since what is
 // not stored is still in the run folders. Events of the supervisor are taken before the turn and
 // never depend on the database. The host's row has an owner: an agent that finds another one
@@ -215,22 +216,20 @@ struct Agent::Parts {
             renew.take(now);
         }
         // After an outage the database may remember less than it confirmed: a look before a word.
-        if (!std::exchange(reconciled, true)) reconciler.reconcile();
+        const bool looks = reconcile.next <= now || !reconciled;
+        if (looks) reconciler.reconcile();
+        reconciled = true;
         relay_next = reconciler.relay();
         if (reconciler.take_garbage()) collector.wake();
         reconciler.finish();
         checker.finish();
         checker.clean();
         splitter.finish();
-        if (reconcile.next <= now) {
-            reconciler.reconcile();
-            relay_next = now;    // of what has begun
-            if (leftovers_ended) {
-                checker.claim_work();
-                splitter.claim_work();
-            }
-            reconcile.take(now);
+        if (looks && leftovers_ended) {
+            checker.claim_work();
+            splitter.claim_work();
         }
+        if (looks) reconcile.take(now);
         launcher.end_idle(now);
         if (sweep.take(now)) launcher.remove_left(clock.now());
     }

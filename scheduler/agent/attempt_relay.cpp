@@ -1,6 +1,7 @@
 // Stores what executors have said. Each batch of frames is a transaction and costs as much as a
 // hundred events, so batches become larger as an attempt gets older: the first frames wait only for
-// those that follow them at once, later ones up to a tenth of a second. One batch of each attempt
+// those that follow them at once, the first step for nothing, later ones up to a tenth of a second.
+// One batch of each attempt
 // at a time, several attempts side by side: one after the other, each waited for the commits of all
 // before it, and a start for all of them.
 #include <fmt/format.h>
@@ -17,6 +18,7 @@ namespace {
 
 /// An executor that finds its programs in memory takes its first step within them.
 constexpr std::chrono::milliseconds first_words{15};
+constexpr std::chrono::milliseconds relay_pause_min{60};
 constexpr std::chrono::milliseconds relay_pause_max{100};
 
 }    // namespace
@@ -30,6 +32,10 @@ void AttemptReconciler::drain_events(SupervisorEvents& events) {
         if (live.spoke_first != Tick{}) continue;
         live.spoke_first = clock_.tick();
         live.relay_next = live.spoke_first + first_words;
+    }
+    for (const std::string& name : events.stepped) {
+        const auto found = live_.find(name);
+        if (found != live_.end()) found->second.relay_next = Tick{};
     }
     std::erase_if(events.ended, [this](const Ended& ended) {
         const auto found = live_.find(ended.name);
@@ -114,7 +120,8 @@ bool AttemptReconciler::relay_batch(Live& live) {
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     const Tick now = clock_.tick();
-    live.relay_next = now + std::min<Tick::duration>(3 * (now - live.spoke_first), relay_pause_max);
+    live.relay_next = now + std::clamp<Tick::duration>(3 * (now - live.spoke_first),
+                                                       relay_pause_min, relay_pause_max);
     {
         const std::lock_guard lock(mutex_);
         counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;

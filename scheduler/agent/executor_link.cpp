@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t read_bytes_max = 1 << 20;
 
 constexpr std::string_view frame_opening = "{\"n\":";
+constexpr std::string_view metric_type = "\"type\":\"metric\"";
 
 }    // namespace
 
@@ -53,6 +54,8 @@ LinkEvents ExecutorLink::read() {
         // late by one heartbeat, never wrong.
         events.frames = events.frames || !at_line_start_ || text.starts_with(frame_opening) ||
                         text.find("\n{\"n\":") != std::string_view::npos;
+        if (!measured_ && text.find(metric_type) != std::string_view::npos)
+            measured_ = events.first_metric = true;
         at_line_start_ = text.ends_with('\n');
     }
     return events;

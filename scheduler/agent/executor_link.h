@@ -12,8 +12,9 @@ namespace slipway {
 
 /// What a look at the socket found.
 struct LinkEvents {
-    bool heard = false;     ///< the executor said something
-    bool frames = false;    ///< a numbered frame was among it
+    bool heard = false;           ///< the executor said something
+    bool frames = false;          ///< a numbered frame was among it
+    bool first_metric = false;    ///< for the first time the values of a step were among it
 };
 
 /// The agent's end of executor.sock. It carries signs of life and requests; the frames that come
@@ -53,6 +54,7 @@ private:
     std::string save_line_;        // empty: nothing asked yet
     std::string stop_line_;        // likewise
     bool at_line_start_ = true;    // of what was read
+    bool measured_ = false;        // it has said what a step gave
 };
 
 }    // namespace slipway

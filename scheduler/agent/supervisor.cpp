@@ -25,21 +25,25 @@ namespace slipway {
 
 namespace {
 
-constexpr std::chrono::milliseconds connect_every{20};
+constexpr std::chrono::milliseconds connect_pause_min{1};
+constexpr std::chrono::milliseconds connect_pause_max{20};
+constexpr std::chrono::milliseconds ahead_max{100};    // until the first step
 constexpr std::chrono::milliseconds sweep_every{20};
 constexpr std::chrono::milliseconds read_memory_every{200};
 
 /// One watched process with its socket and its place on the stop ladder.
 struct SupervisedProcess {
-    explicit SupervisedProcess(Watched arrival) : watched(std::move(arrival)) {}
+    SupervisedProcess(Watched arrival, Tick now) : watched(std::move(arrival)), began(now) {}
 
     Watched watched;
+    const Tick began;
     LaunchedProcess& process() const { return *watched.process; }
 
     std::optional<ExecutorLink> link;
     Watch watch;
     MemoryGuard memory{*watched.process, watched.memory_bytes};
     std::optional<ProcessExit> exit;
+    bool ahead = true;      // perhaps: see LaunchedProcess::go_ahead
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
     bool gone = false;      // the leader has ended; the rest of its session may not have
@@ -120,8 +124,9 @@ struct Supervisor::Parts {
                 const bool full = supervised->link->wants_to_write();
                 polled.push_back({supervised->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
             } else if (supervised->link && supervised->process().has_begun()) {
-                until = std::min(until, clock.tick() + connect_every);
+                until = std::min(until, clock.tick() + connect_pause(*supervised));
             }
+            if (supervised->ahead) until = std::min(until, supervised->began + ahead_max);
             if (supervised->memory.reads()) until = std::min(until, next_reading);
         }
         const auto rest =
@@ -131,10 +136,16 @@ struct Supervisor::Parts {
         [[maybe_unused]] const ssize_t got = read(waker.get(), &notified, sizeof(notified));
     }
 
+    /// A program that waited has its socket in a few milliseconds, another one later.
+    Tick::duration connect_pause(const SupervisedProcess& supervised) const {
+        return std::clamp<Tick::duration>((clock.tick() - supervised.began) / 2, connect_pause_min,
+                                          connect_pause_max);
+    }
+
     void take_arrivals() {
         const std::scoped_lock lock(mutex);
         for (Watched& arrival : arrivals) {
-            auto supervised = std::make_unique<SupervisedProcess>(std::move(arrival));
+            auto supervised = std::make_unique<SupervisedProcess>(std::move(arrival), clock.tick());
             if (!supervised->watched.folder.empty()) {
                 supervised->link.emplace(supervised->watched.folder, supervised->watched.fence,
                                          supervised->watched.frames_after);
@@ -167,13 +178,19 @@ struct Supervisor::Parts {
             supervised.link->write();
             const LinkEvents heard = supervised.link->read();
             if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
-            if (heard.frames) tell_speaking(supervised.watched.name);
+            if (heard.frames) tell_speaking(supervised.watched.name, heard.first_metric);
+            if (heard.first_metric) stand_back(supervised);
         }
         pollfd ended{supervised.process().end_fd(), POLLIN, 0};
         if (poll(&ended, 1, 0) == 1) apply(supervised, {.kind = WatchEvent::Kind::exited});
     }
 
+    static void stand_back(SupervisedProcess& supervised) {
+        if (std::exchange(supervised.ahead, false)) supervised.process().stand_back();
+    }
+
     void pass_time(SupervisedProcess& supervised) {
+        if (clock.tick() >= supervised.began + ahead_max) stand_back(supervised);
         const bool waits = !supervised.process().has_begun();
         apply(supervised, {.kind = waits ? WatchEvent::Kind::waits : WatchEvent::Kind::tick});
         // Who is to end and has not begun is told again, too.
@@ -265,9 +282,10 @@ struct Supervisor::Parts {
         if (told) on_events();
     }
 
-    void tell_speaking(const std::string& name) {
+    void tell_speaking(const std::string& name, bool stepped) {
         {
             const std::scoped_lock lock(mutex);
+            if (stepped) events.stepped.push_back(name);
             if (std::ranges::find(events.speaking, name) != events.speaking.end()) return;
             events.speaking.push_back(name);
         }

@@ -49,6 +49,7 @@ inline std::optional<int> exit_status_of(const Ended& ended) {
 /// What happened since the last call.
 struct SupervisorEvents {
     std::vector<std::string> speaking;    ///< their frames.ndjson has grown
+    std::vector<std::string> stepped;     ///< the values of their first step are in it
     std::vector<Ended> ended;
     std::int64_t unresponsive = 0;    ///< killed for silence, since the last call
 };

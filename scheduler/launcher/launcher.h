@@ -77,6 +77,11 @@ public:
     virtual int end_fd() const = 0;
     /// False: it waits for a place, so it cannot have said anything yet.
     virtual bool has_begun() const { return true; }
+    /// Somebody waits for what it does next: it goes ahead of programs that have only work to do,
+    /// where the system lets us.
+    virtual void go_ahead() {}
+    /// It stands as far behind us as it did when it was launched.
+    virtual void stand_back() {}
     /// Asks it to end; harmless when it has.
     virtual void terminate() = 0;
     /// Ends it, and what it started.

@@ -57,12 +57,14 @@ LocalLauncher::LocalLauncher(LauncherOptions options) : options_(std::move(optio
 std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& request) const {
     SpawnLimits limits{.confinement = confine(request), .niceness = options_.niceness};
     if (!options_.cgroups || request.memory_bytes == 0)
-        return std::make_unique<LocalProcess>(spawn(request.process, limits), fs::path());
+        return std::make_unique<LocalProcess>(spawn(request.process, limits), fs::path(),
+                                              options_.niceness);
     limits.cgroup = make_cgroup(options_.cgroups, request.name,
                                 {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
                                  .processes = options_.processes_max});
     try {
-        return std::make_unique<LocalProcess>(spawn(request.process, limits), limits.cgroup);
+        return std::make_unique<LocalProcess>(spawn(request.process, limits), limits.cgroup,
+                                              options_.niceness);
     } catch (const std::exception&) {
         remove_cgroup(limits.cgroup);
         throw;
@@ -81,7 +83,8 @@ std::unique_ptr<LaunchedProcess> LocalLauncher::adopt(const std::string& name,
                                                       const ProcessId& id) const {
     std::optional<RunningProcess> process = open_process(id);
     if (!process) return nullptr;
-    return std::make_unique<LocalProcess>(*std::move(process), find_cgroup(name));
+    return std::make_unique<LocalProcess>(*std::move(process), find_cgroup(name),
+                                          options_.niceness);
 }
 
 bool LocalLauncher::end_left(const ProcessId& id) const {

@@ -6,13 +6,23 @@
 #include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/confine/limits.h"
 #include "scheduler/launcher/memory_use.h"
+#include "scheduler/launcher/niceness.h"
 
 namespace slipway {
 
-LocalProcess::LocalProcess(RunningProcess process, std::filesystem::path cgroup)
+LocalProcess::LocalProcess(RunningProcess process, std::filesystem::path cgroup, int niceness)
     : process_(std::move(process)),
       cgroup_(std::move(cgroup)),
+      niceness_(niceness),
       kills_before_(cgroup_.empty() ? 0 : out_of_memory_kills(cgroup_)) {}
+
+void LocalProcess::go_ahead() {
+    if (niceness_ != 0) set_group_niceness(process_.id.pid, niceness_behind_us(0));
+}
+
+void LocalProcess::stand_back() {
+    if (niceness_ != 0) set_group_niceness(process_.id.pid, niceness_behind_us(niceness_));
+}
 
 void LocalProcess::terminate() {
     signal_group(process_, SIGTERM);

@@ -10,10 +10,13 @@ namespace slipway {
 /// A process of this machine, in a cgroup of its own or in none.
 class LocalProcess final : public LaunchedProcess {
 public:
-    LocalProcess(RunningProcess process, std::filesystem::path cgroup);
+    /// `niceness`: how far it stands behind us; 0 to 19.
+    LocalProcess(RunningProcess process, std::filesystem::path cgroup, int niceness);
 
     ProcessId id() const override { return process_.id; }
     int end_fd() const override { return process_.pidfd.get(); }
+    void go_ahead() override;
+    void stand_back() override;
     void terminate() override;
     void kill() override;
     std::optional<ProcessExit> collect_exit() override;
@@ -27,6 +30,7 @@ public:
 private:
     const RunningProcess process_;
     const std::filesystem::path cgroup_;
+    const int niceness_;
     const std::int64_t kills_before_;    // a cgroup may be used again
 };
 

@@ -23,6 +23,7 @@
 #include "api/base/error.h"
 #include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/forget_signals.h"
+#include "scheduler/launcher/niceness.h"
 #include "scheduler/launcher/output_file.h"
 
 // fork, not posix_spawn: the child waits until whoever starts it has written down which process it
@@ -39,8 +40,6 @@ constexpr int lock_place = 3;
 constexpr int refusal_place = 4;
 constexpr int gate_place = 5;
 constexpr int first_free_place = 6;
-
-constexpr int niceness_max = 19;
 
 /// What an executor may know of our environment: nothing that could hold a secret.
 constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
@@ -251,7 +250,7 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
     std::vector<std::string> environment = program_environment();
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
-    const int niceness = std::min(getpriority(PRIO_PROCESS, 0) + limits.niceness, niceness_max);
+    const int niceness = niceness_behind_us(limits.niceness);
     const std::string niceness_text = fmt::to_string(niceness);
     Pipe gate = make_pipe();
     Pipe refusal = make_pipe();

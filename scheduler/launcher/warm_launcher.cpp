@@ -45,6 +45,9 @@ public:
 
     ProcessId id() const override { return process().id(); }
     int end_fd() const override { return worker_->event_fd(); }
+    void stand_back() override {
+        if (!answered_) process().stand_back();
+    }
     void terminate() override {
         if (!answered_) process().terminate();
     }
@@ -197,6 +200,9 @@ std::shared_ptr<Worker> WarmLauncher::take(const LaunchRequest& request) const {
     if (!worker) return nullptr;
     try {
         if (request.process.before_start) request.process.before_start(worker->process().id());
+        // It needs a few milliseconds for its first step, for which others would let it wait ten
+        // times as long. A program that has to be started first needs more, and stands back.
+        worker->process().go_ahead();
         worker->give(*request.stay, request.process.lock_fd);
         return worker;
     } catch (const Error& error) {

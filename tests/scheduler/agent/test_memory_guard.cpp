@@ -93,7 +93,7 @@ TEST(MemoryGuards, believe_a_launcher_that_keeps_the_limit) {
 TEST(LocalProcesses, count_the_kills_of_a_cgroup_since_they_began) {
     const TempFolder folder;
     folder.write("memory.events", "oom 2\noom_kill 2\n");
-    const LocalProcess process(RunningProcess{}, folder.path());
+    const LocalProcess process(RunningProcess{}, folder.path(), 0);
     EXPECT_TRUE(process.keeps_memory_limit());
     EXPECT_FALSE(process.exceeded_memory());
     folder.write("memory.events", "oom 2\noom_kill 3\n");

@@ -3,8 +3,11 @@
 // Method: the real agent, store and launcher with slipway-confine; fake executors that stay.
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "scheduler/launcher/warm_launcher.h"
@@ -74,6 +77,7 @@ protected:
         EXPECT_TRUE(trains(key.job_id));
         return key;
     }
+    std::string enough() const { return enough_.string(); }
     void say_enough() const { std::ofstream(enough_).close(); }
 
     std::chrono::milliseconds idle_max{60000};
@@ -98,6 +102,56 @@ TEST_F(WarmExecutors, take_one_attempt_after_the_other) {
         EXPECT_EQ(attempt_of(key).members.at(0).pid, pid_of(key));
     }
     EXPECT_TRUE(ProcessRecords(folder.path() / "processes", id_scope()).all().empty());
+}
+
+// Goal: an attempt in an executor that waited goes ahead of others until its first step is known,
+// or for a moment; one that is started for it stands back from the beginning.
+// Not confined: an executor may not ask how nice it is.
+TEST_F(WarmExecutors, go_ahead_until_their_first_step) {
+    confined = false;
+    start_again();
+    const int own = getpriority(PRIO_PROCESS, 0);
+    const int behind = std::min(own + LauncherOptions{}.niceness, 19);
+    const auto said = [this](const store::AttemptKey& key, int niceness) {
+        return read_file(run_folder_of(key) / "frames.ndjson")
+                   .find("\"niceness " + std::to_string(niceness) + "\"") != std::string::npos;
+    };
+    // With every thread: one of them serves the socket.
+    const auto stands_back = [this, behind](const store::AttemptKey& key) {
+        const fs::path threads = "/proc/" + std::to_string(pid_of(key)) + "/task";
+        return eventually([&] {
+            return std::all_of(
+                fs::directory_iterator(threads), fs::directory_iterator(), [&](const auto& each) {
+                    const auto thread = id_t(std::stoi(each.path().filename().string()));
+                    return getpriority(PRIO_PROCESS, thread) == behind;
+                });
+        });
+    };
+    // Whether we may: asked of the kernel, with a process that is nobody else's.
+    const pid_t asked = fork();
+    if (asked == 0) {
+        setpriority(PRIO_PROCESS, 0, behind);
+        _exit(setpriority(PRIO_PROCESS, 0, own) == 0 ? 0 : 1);
+    }
+    int refused = 0;
+    ASSERT_EQ(waitpid(asked, &refused, 0), asked);
+    start_agent();
+    const auto first = run_well({{"nice", "yes"}});
+    EXPECT_TRUE(said(first, behind));
+    const auto second =
+        run_job({{"nice", "yes"}, {"steps", "100000"}, {"step_ms", "3"}, {"until", enough()}});
+    ASSERT_TRUE(trains(second.job_id));
+    EXPECT_TRUE(said(second, refused == 0 ? own : behind));
+    EXPECT_TRUE(stands_back(second));
+    say_enough();
+    ASSERT_TRUE(reaches(second.job_id, succeeded));
+    ASSERT_TRUE(eventually([&] { return idle_count() > 0; }));
+    // A first step that takes long is not waited for.
+    const auto slow = run_job({{"nice", "yes"}, {"steps", "1"}, {"step_ms", "600000"}});
+    ASSERT_TRUE(eventually([&] { return said(slow, refused == 0 ? own : behind); }));
+    EXPECT_TRUE(stands_back(slow));
+    EXPECT_EQ(read_file(run_folder_of(slow) / "frames.ndjson").find("metric"), std::string::npos);
+    EXPECT_EQ(pid_of(first), pid_of(slow));
 }
 
 TEST_F(WarmExecutors, never_cross_projects) {

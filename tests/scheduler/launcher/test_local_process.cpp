@@ -61,7 +61,7 @@ TEST(LocalProcess, is_cleared_when_its_pid_is_another_process_s) {
     const Sleeper innocent(folder);
     ProcessId id = innocent.id();
     --id.start_ticks;
-    LocalProcess process(RunningProcess{.id = id, .pidfd = {}, .child = false}, {});
+    LocalProcess process(RunningProcess{.id = id, .pidfd = {}, .child = false}, {}, 0);
     EXPECT_TRUE(process.is_cleared());
     EXPECT_TRUE(innocent.is_alive());
 }

@@ -11,6 +11,7 @@
 //   deaf          "yes": hears neither requests nor SIGTERM
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
+//   nice          "yes": says before its first step how nice it is
 //   hold_mib      before its steps: memory that is written and then made read-only
 //   touch         before its steps: makes this file; fails with the code "touched" when it can
 // Of an attempt with members it first meets the others. Rank 0 does the above; the others say where
@@ -26,6 +27,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -88,6 +90,10 @@ public:
             end_as_member();
             if (rank() > 0) return follow();
         }
+        if (label("nice", "") == "yes")
+            say({{"type", "log"},
+                 {"level", "info"},
+                 {"message", fmt::format("niceness {}", getpriority(PRIO_PROCESS, 0))}});
         hold(std::size_t(number("hold_mib", 0)) << 20);
         const std::string touched = label("touch", "");
         if (!touched.empty() && std::ofstream(touched) << "touched")
