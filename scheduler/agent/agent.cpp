@@ -92,9 +92,10 @@ struct Agent::Parts {
           clock(clock_),
           renew{options.renew_every},
           reconcile{options.poll_every},
+          claim{options.poll_every},
           sweep{sweep_every},
           supervisor(
-              options.heartbeat_every, [this] { notify(false); }, clock),
+              options.heartbeat_every, [this] { notify(false, false); }, clock),
           launcher(*options.launcher),
           projects(store),
           records(records_folder(options), launcher.id_scope()),
@@ -110,15 +111,17 @@ struct Agent::Parts {
 
     std::mutex mutex;
     std::condition_variable notified;
-    bool stopping = false;          // guarded by mutex
-    bool has_events = false;        // guarded by mutex
-    bool wake_requested = false;    // guarded by mutex
-    AgentCounts published;          // guarded by mutex
-    Tick published_answer{};        // guarded by mutex
+    bool stopping = false;           // guarded by mutex
+    bool has_events = false;         // guarded by mutex
+    bool wake_requested = false;     // guarded by mutex
+    bool claim_requested = false;    // guarded by mutex
+    AgentCounts published;           // guarded by mutex
+    Tick published_answer{};         // guarded by mutex
 
     // The database thread's own from here on.
     Due renew;
     Due reconcile;
+    Due claim;
     Due sweep;
     AgentCounts counts;
     Supervisor supervisor;
@@ -141,10 +144,11 @@ struct Agent::Parts {
 
     AgentParts parts() { return {store, options, launcher, projects, supervisor, records}; }
 
-    void notify(bool reconcile_now) {
+    void notify(bool reconcile_now, bool claim_now) {
         const std::scoped_lock lock(mutex);
         has_events = true;
         wake_requested = wake_requested || reconcile_now;
+        claim_requested = claim_requested || claim_now;
         notified.notify_all();
     }
 
@@ -190,6 +194,7 @@ struct Agent::Parts {
                             [this] { return stopping || (has_events && pause.count() == 0); });
         has_events = false;
         if (std::exchange(wake_requested, false)) reconcile.next = {};
+        if (std::exchange(claim_requested, false)) claim.next = {};
         return !stopping;
     }
 
@@ -225,11 +230,11 @@ struct Agent::Parts {
         checker.finish();
         checker.clean();
         splitter.finish();
-        if (looks && leftovers_ended) {
+        if (looks) reconcile.take(now);
+        if (leftovers_ended && claim.take(now)) {
             checker.claim_work();
             splitter.claim_work();
         }
-        if (looks) reconcile.take(now);
         launcher.end_idle(now);
         if (sweep.take(now)) launcher.remove_left(clock.now());
     }
@@ -292,7 +297,11 @@ Agent::~Agent() {
 }
 
 void Agent::wake() {
-    parts_->notify(true);
+    parts_->notify(true, true);
+}
+
+void Agent::wake_for_attempts() {
+    parts_->notify(true, false);
 }
 
 AgentCounts Agent::counts() const {

@@ -100,6 +100,8 @@ public:
 
     /// There may be something to start or to stop: looks now. Safe from every thread.
     void wake();
+    /// As wake(), when attempts alone can have changed: no other work is looked for.
+    void wake_for_attempts();
     AgentCounts counts() const;
 
 private:

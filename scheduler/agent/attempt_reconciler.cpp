@@ -190,12 +190,16 @@ void AttemptReconciler::renew() {
     }
 }
 
+/// It has ended, and all that it said is stored that will be.
+bool AttemptReconciler::is_complete(const Live& live) {
+    return live.ended && (live.fenced || live.failed || live.member_stored || !live.speaking);
+}
+
 void AttemptReconciler::finish() {
     std::vector<Live*> complete;
     std::vector<Live*> unstored;
     for (auto& [name, live] : live_) {
-        const bool told = live.fenced || live.failed || live.member_stored || !live.speaking;
-        if (!live.ended || !told) continue;
+        if (!is_complete(live)) continue;
         complete.push_back(&live);
         if (!live.fenced && !live.end_stored) unstored.push_back(&live);
     }

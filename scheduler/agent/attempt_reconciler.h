@@ -38,13 +38,13 @@ public:
     void renew();
     /// Takes in what the supervisor saw; what does not belong to an attempt is left in `events`.
     void drain_events(SupervisorEvents& events);
-    /// Stores what the executors reported, at most one batch of each: a lease or a request to stop
-    /// does not wait for an executor that reports more than the database takes. Returns when there
-    /// is more to store, if there is.
+    /// Stores what the executors reported, at most one batch of each that runs: a lease or a
+    /// request to stop does not wait for an executor that reports more than the database takes; and
+    /// how those ended that have said all. Returns when there is more to store, if there is.
     std::optional<Tick> relay();
     /// Whether checkpoints have become garbage since the last call.
     bool take_garbage() { return std::exchange(made_garbage_, false); }
-    /// Ends the attempts whose processes are gone.
+    /// Ends the other attempts whose processes are gone, and forgets those that have ended.
     void finish();
 
 private:
@@ -118,6 +118,8 @@ private:
     bool relay_batch(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
+    static bool is_complete(const Live& live);
+    void finish_at_once(Live& live);
     void finish_one(Live& live);
     void finish_with(Live& live, const store::AttemptEnd& end);
     store::AttemptEnd own_end(const Live& live) const;

@@ -63,7 +63,10 @@ std::optional<Tick> AttemptReconciler::relay() {
         else
             next = std::min(next.value_or(when), when);
     }
-    each_alone(due, [this](Live& live) { relay_one(live); });
+    each_alone(due, [this](Live& live) {
+        relay_one(live);
+        finish_at_once(live);
+    });
     for (const Live* live : due)
         if (live->speaking) {
             const Tick when = std::max(live->ended ? now : live->relay_next, live->not_before);
@@ -84,6 +87,13 @@ void AttemptReconciler::relay_one(Live& live) {
         fail(live, "bad_frame",
              fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
+}
+
+/// What has ended and has said all is stored to its end beside what others report: its core is free
+/// a turn earlier.
+void AttemptReconciler::finish_at_once(Live& live) {
+    if (live.ended && live.speaking) relay_one(live);    // finds that no more was said
+    if (is_complete(live) && !live.fenced && !live.end_stored) finish_one(live);
 }
 
 void AttemptReconciler::record(Live& live) {

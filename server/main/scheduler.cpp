@@ -15,7 +15,11 @@ void Scheduler::start(store::Store& store, std::vector<AgentOptions> agents,
         wake_placement();
         wake_agent();
     };
-    maintenance.on_placed = [this] { wake_agent(); };
+    maintenance.on_placed = [this] {
+        const std::lock_guard lock(mutex_);
+        for (Agent* agent : awake_agents_)
+            agent->wake_for_attempts();
+    };
     const bool has_several = agents.size() > 1;
     for (AgentOptions& agent : agents) {
         agent.on_freed = [this, has_several] {
