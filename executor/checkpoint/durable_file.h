@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <span>
 
 #include "api/base/posix.h"
@@ -24,10 +28,20 @@ public:
     WrittenFile finish();
 
 private:
+    struct Free {
+        void operator()(std::byte* memory) const { std::free(memory); }
+    };
+
+    void put_out(std::span<const std::byte> bytes);
+
     std::filesystem::path path_;
     UniqueFd file_;
     Sha256 hash_;
     std::int64_t bytes_ = 0;
+    std::unique_ptr<std::byte, Free> block_;    ///< what is not in the file yet
+    std::size_t held_bytes_ = 0;
+    bool is_direct_ = false;
+    bool may_be_direct_ = true;
 };
 
 /// Brings the names in a folder to the disk: after a rename, before relying on it.
