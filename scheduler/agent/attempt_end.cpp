@@ -100,6 +100,7 @@ std::string how_it_went(const EndFacts& facts) {
         default:
             if (facts.exit_status) text += exit_text(*facts.exit_status);
     }
+    if (!facts.note.where.empty()) text += " as " + facts.note.where;
     if (facts.position) text += " " + describe(*facts.position);
     if (!facts.output_tail.empty()) text += "; its output ends: " + facts.output_tail;
     return text;
@@ -155,6 +156,15 @@ store::AttemptEnd never_heard(const EndFacts& facts) {
     return end;
 }
 
+/// By whoever runs the cluster: the job is not the cause.
+store::AttemptEnd taken_away(const EndFacts& facts) {
+    store::AttemptEnd end =
+        ended("lost",
+              fmt::format("the cluster took the place of the executor away: {}", facts.note.where));
+    restart_with_others(end, facts.job_state);
+    return end;
+}
+
 store::AttemptEnd lost(const EndFacts& facts) {
     store::AttemptEnd end = ended("crashed", how_it_went(facts));
     end.crash_key = crash_key(facts);
@@ -185,8 +195,10 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end.reason = store::Reason{
             .code = "timed_out",
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
-    } else if (facts.cause == EndCause::member_lost) {
+    } else if (facts.cause == EndCause::member_lost || facts.note.by == EndedBy::others) {
         end = stopped_for_others(facts);
+    } else if (facts.note.by == EndedBy::cluster) {
+        end = taken_away(facts);
     } else if (facts.unheard) {
         end = never_heard(facts);
     } else if (facts.memory) {

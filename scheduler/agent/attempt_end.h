@@ -23,6 +23,7 @@ struct EndFacts {
     std::string output_tail;    ///< the last lines of output.log
     /// Its executor had waited for it, and ended before it said a word: it never knew of it.
     bool unheard = false;
+    EndNote note = {};                           ///< of the launcher
     std::optional<RunPosition> position = {};    ///< where the run was, as its executor left it
 };
 
@@ -31,8 +32,9 @@ struct EndFacts {
 /// ends it when it vanishes for the third time in the same way at the same step. One that could not
 /// be started runs again, as often as that takes: the machine's fault is not the job's. So does one
 /// whose executor, which had waited, ended before it began: at once, and each time there is one
-/// such executor less. One that
-/// was ended for its memory has failed: it would need as much again. Pure.
+/// such executor less. One whose place the cluster took away, or that was ended with a member of
+/// its slice, runs again and loses no restart. One that was ended for its memory has failed: it
+/// would need as much again. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 
 }    // namespace slipway

@@ -388,7 +388,8 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         if (!folder.empty()) request.writable.push_back(folder);
     if (paths.member) {
         request.writable.push_back(paths.member->rendezvous_folder);
-        request.connects = true;
+        request.member =
+            MemberPlace{.slice = name_of(live.key, 0), .rank = live.rank, .count = live.hosts};
     } else if (found.kind == JobKind::train)
         request.stay = {.run_folder = live.folder,
                         .own = {live.folder, paths.checkpoints, paths.report}};
@@ -511,6 +512,7 @@ store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
                        .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
                        .unheard = live.ended->exit && live.ended->exit->had_waited &&
                                   !is_there(live.folder / "frames.ndjson"),
+                       .note = live.ended->note,
                        .position = left_position(live.folder)});
 }
 

@@ -43,7 +43,8 @@ struct SupervisedProcess {
     Watch watch;
     MemoryGuard memory{*watched.process, watched.memory_bytes};
     std::optional<ProcessExit> exit;
-    bool ahead = true;      // perhaps: see LaunchedProcess::go_ahead
+    bool ahead = true;    // perhaps: see LaunchedProcess::go_ahead
+    EndNote note;
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
     bool gone = false;      // the leader has ended; the rest of its session may not have
@@ -239,6 +240,7 @@ struct Supervisor::Parts {
     void collect_exit(SupervisedProcess& supervised) {
         supervised.gone = true;
         supervised.exit = supervised.process().collect_exit();
+        supervised.note = supervised.process().end_note();
         const bool by_others = !supervised.killed && supervised.exit && supervised.exit->killed;
         supervised.memory_end = supervised.memory.end(supervised.watch.cause, by_others);
     }
@@ -272,7 +274,8 @@ struct Supervisor::Parts {
             events.ended.push_back({.name = supervised->watched.name,
                                     .exit = supervised->exit,
                                     .cause = supervised->watch.cause,
-                                    .memory = supervised->memory_end});
+                                    .memory = supervised->memory_end,
+                                    .note = supervised->note});
             return true;
         });
         {

@@ -40,6 +40,7 @@ struct Ended {
     std::optional<ProcessExit> exit;    ///< none when it is not known
     EndCause cause = EndCause::none;
     std::optional<MemoryEnd> memory = {};
+    EndNote note = {};
 };
 
 inline std::optional<int> exit_status_of(const Ended& ended) {

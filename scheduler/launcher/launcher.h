@@ -33,6 +33,14 @@ struct StayRequest {
     std::vector<std::filesystem::path> own;
 };
 
+/// A program that runs with the same program on other hosts, to which it connects: a member of a
+/// slice.
+struct MemberPlace {
+    std::string slice;    ///< of all members: "job_…/2"
+    int rank = 0;
+    int count = 1;    ///< of members
+};
+
 /// One program to run for one project.
 struct LaunchRequest {
     std::string name = {};    ///< unique on this host: "job_…/2", "ds_…"
@@ -48,8 +56,7 @@ struct LaunchRequest {
     std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
     std::int64_t memory_bytes = 0;                       ///< 0: no limit
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
-    /// It connects to the same program on other hosts, as a member of a slice.
-    bool connects = false;
+    std::optional<MemberPlace> member = {};
     /// The program may already run, and may go on after this run: see WarmLauncher.
     std::optional<StayRequest> stay = {};
 };
@@ -61,6 +68,19 @@ struct ProcessExit {
     bool exceeded_cpu = false;    ///< it has used LaunchRequest::cpu_seconds
     /// It had waited for another run, so it may have ended before it learned of this one.
     bool had_waited = false;
+};
+
+/// Who ended a program.
+enum class EndedBy {
+    itself,    ///< or a signal to it alone
+    others,    ///< the launcher, when another member of its slice had failed
+    cluster    ///< the cluster took its place away: preempted, its node failed
+};
+
+/// What a launcher knows of an end beside the program's exit.
+struct EndNote {
+    EndedBy by = EndedBy::itself;
+    std::string where = {};    ///< for a person: "task 1 of job 17 of Slurm on node2"; or empty
 };
 
 /// A program that a launcher runs, with everything that it starts itself. It outlives this. For one
@@ -88,6 +108,8 @@ public:
     virtual void kill() = 0;
     /// Once, after its end; none when it is not known. Ends what it has left behind.
     virtual std::optional<ProcessExit> collect_exit() = 0;
+    /// After its end.
+    virtual EndNote end_note() const { return {}; }
     /// Whether nothing that it started is left, so that its cores are free; what is left is ended.
     /// Once nothing is, what the launcher kept for it goes too.
     /// errors  throws exhausted when that cannot be found out now

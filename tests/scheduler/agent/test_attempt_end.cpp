@@ -38,6 +38,35 @@ TEST(DecideEnd, one_whose_executor_never_heard_of_it_runs_again_at_once_and_unco
     EXPECT_EQ(decide_end(known).job_state, cancelled);
 }
 
+TEST(DecideEnd, what_was_ended_with_others_or_by_the_cluster_runs_again_uncounted) {
+    EndFacts known = facts(running);
+    known.note = {.by = EndedBy::others, .where = "task 1 of job 17 of Slurm on node node2"};
+    known.exit_status = 137;
+    store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.reason->code, "member_lost");
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    known.note = {.by = EndedBy::cluster, .where = "job 17 of Slurm (PREEMPTED)"};
+    end = decide_end(known);
+    EXPECT_EQ(end.exit_kind, "lost");
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_NE(end.message.find("PREEMPTED"), std::string::npos);
+    known.cause = EndCause::cancel;
+    EXPECT_EQ(decide_end(known).job_state, cancelled);
+    known.done = said(AttemptOutcome::failed, "data_error");
+    EXPECT_EQ(decide_end(known).job_state, failed) << "its own word decides";
+}
+
+TEST(DecideEnd, the_message_of_a_crash_says_where_it_was) {
+    EndFacts known = facts(running);
+    known.exit_status = 139;
+    known.note.where = "task 1 of job 17 of Slurm on node node2";
+    EXPECT_EQ(decide_end(known).message,
+              "the executor ended without a done frame (signal 11) as task 1 of job 17 of Slurm on "
+              "node node2");
+}
+
 TEST(DecideEnd, the_executor_s_own_word_decides) {
     struct Row {
         AttemptOutcome outcome;
