@@ -73,21 +73,31 @@ std::vector<std::string> submit_command(const BatchRequest& request, const Batch
     std::vector<std::string> words{"sbatch", "--parsable", "--hold"};
     if (!options.partition.empty()) words.push_back("--partition=" + options.partition);
     words.insert(words.end(), options.options.begin(), options.options.end());
-    words.insert(words.end(),
-                 {"--job-name=" + request.name, "--comment=" + request.comment, "--nodes=1",
-                  "--ntasks=1", fmt::format("--cpus-per-task={}", request.cores),
-                  // Slipway makes a new attempt from the last checkpoint; the same one again would
-                  // write where this one has written.
-                  "--no-requeue",
-                  // What is written and where is opened by us, without following a link.
-                  "--chdir=/", "--input=/dev/null", "--output=/dev/null", "--error=/dev/null",
-                  "--export=NIL", "--propagate=NONE"});
+    words.insert(
+        words.end(),
+        {"--job-name=" + request.name, "--comment=" + request.comment,
+         fmt::format("--nodes={}", request.nodes), fmt::format("--ntasks={}", request.nodes),
+         "--ntasks-per-node=1", fmt::format("--cpus-per-task={}", request.cores),
+         // Slipway makes a new attempt from the last checkpoint; the same one again would
+         // write where this one has written.
+         "--no-requeue",
+         // What is written and where is opened by us, without following a link.
+         "--chdir=/", "--input=/dev/null", "--output=/dev/null", "--error=/dev/null",
+         "--export=NIL", "--propagate=NONE"});
     if (request.memory_bytes > 0)
         words.push_back(fmt::format("--mem={}M", (request.memory_bytes + mebibyte - 1) / mebibyte));
     return words;
 }
 
 std::string batch_script(const BatchRequest& request) {
+    if (request.nodes > 1)
+        // The tasks start together, and one that ends with another code than 0 ends all.
+        return fmt::format(
+            "#!/bin/sh\nPATH={} exec srun --mpi=none --kill-on-bad-exit=1 --wait=0 --nodes={} "
+            "--ntasks={} --ntasks-per-node=1 --cpus-per-task={} --input=none --output=/dev/null "
+            "--error=/dev/null --export=NIL {} --member {}\n",
+            quoted(request.program_path), request.nodes, request.nodes, request.cores,
+            quoted(request.starter.string()), quoted(request.order.string()));
     return fmt::format("#!/bin/sh\nexec {} {}\n", quoted(request.starter.string()),
                        quoted(request.order.string()));
 }

@@ -9,14 +9,16 @@
 
 namespace slipway {
 
-/// One program to run as a job of Slurm.
+/// One program to run as a job of Slurm; on several nodes one task of it on each.
 struct BatchRequest {
-    std::string name;       ///< of the job
-    std::string comment;    ///< by which it is known again
-    int cores = 1;
-    std::int64_t memory_bytes = 0;    ///< 0: what the partition gives
+    std::string name;                 ///< of the job
+    std::string comment;              ///< by which it is known again
+    int cores = 1;                    ///< on each node
+    std::int64_t memory_bytes = 0;    ///< on each node; 0: what the partition gives
     std::filesystem::path starter;    ///< the program slipway-slurm-start
-    std::filesystem::path order;      ///< the file that it reads
+    std::filesystem::path order;      ///< the file that it reads; on several nodes the folder
+    int nodes = 1;
+    std::string program_path = {};    ///< where srun is looked for, on several nodes
 };
 
 /// Where jobs go.

@@ -43,9 +43,7 @@ constexpr StageOfState stages[] = {
     {"DEADLINE", SlurmStage::ended},        {"OUT_OF_MEMORY", SlurmStage::ended},
     {"REVOKED", SlurmStage::ended}};
 
-/// States in which the status is not that of the program.
-constexpr std::string_view without_status[] = {"NODE_FAIL", "BOOT_FAIL", "DEADLINE", "REVOKED",
-                                               "PREEMPTED"};
+constexpr std::string_view taken_away[] = {"NODE_FAIL", "BOOT_FAIL", "REVOKED", "PREEMPTED"};
 
 std::string_view without_blanks(std::string_view text) {
     const std::size_t first = text.find_first_not_of(' ');
@@ -78,6 +76,10 @@ SlurmStage stage_of(std::string_view state) {
     return found == std::end(stages) ? SlurmStage::running : found->stage;
 }
 
+bool is_held(const SlurmJobLine& job) {
+    return stage_of(job.state) == SlurmStage::waiting && job.reason.starts_with("JobHeld");
+}
+
 std::vector<std::string> job_line_command() {
     std::string format;
     for (const Field& field : job_fields)
@@ -105,9 +107,13 @@ std::vector<SlurmJobLine> parse_job_lines(std::string_view text) {
     return jobs;
 }
 
+bool was_taken_away(std::string_view state) {
+    return std::ranges::find(taken_away, state) != std::end(taken_away);
+}
+
 std::optional<ProcessExit> exit_of_job(const SlurmJobLine& job) {
-    if (std::ranges::find(without_status, job.state) != std::end(without_status))
-        return std::nullopt;
+    // Then the status is not that of the program.
+    if (was_taken_away(job.state) || job.state == "DEADLINE") return std::nullopt;
     if (job.node.empty()) return std::nullopt;
     if (WIFSIGNALED(job.wait_status)) {
         const int signal = WTERMSIG(job.wait_status);

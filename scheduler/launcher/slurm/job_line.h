@@ -27,6 +27,9 @@ enum class SlurmStage { waiting, running, ended };
 /// Words that a later Slurm may add count as running: who is not known to have ended has not.
 SlurmStage stage_of(std::string_view state);
 
+/// It was submitted held, and is.
+bool is_held(const SlurmJobLine& job);
+
 /// Arguments of squeue for what parse_job_lines() reads: this user's jobs, also those that ended
 /// lately.
 std::vector<std::string> job_line_command();
@@ -34,6 +37,10 @@ std::vector<std::string> job_line_command();
 /// A line that is not of that form (somebody's comment has a line break) becomes a job of which the
 /// number alone is known, or nothing: it hides no other one.
 std::vector<SlurmJobLine> parse_job_lines(std::string_view text);
+
+/// Whether the cluster ended a job in this state, for reasons of its own: its node failed, another
+/// job took its place.
+bool was_taken_away(std::string_view state);
 
 /// How a job ended; none when Slurm does not know how its program did (its node failed, it never
 /// ran).

@@ -104,8 +104,9 @@ std::vector<SlurmJobLine> SlurmQueue::look() {
 }
 
 std::shared_ptr<SlurmQueue::Watch> SlurmQueue::watch(const std::string& name, std::int64_t number,
-                                                     const std::string& comment) {
-    auto made = std::make_shared<Watch>(name, number, comment);
+                                                     const std::string& comment,
+                                                     std::function<bool()> has_ended) {
+    auto made = std::make_shared<Watch>(name, number, comment, std::move(has_ended));
     {
         const std::scoped_lock lock(mutex_);
         watched_.push_back(made);
@@ -189,6 +190,8 @@ void SlurmQueue::look_at_watched() {
     // Before the look: what is submitted during it may not be in it.
     const std::vector<std::shared_ptr<Watch>> present = find({});
     if (present.empty()) return;
+    for (const std::shared_ptr<Watch>& one : present)
+        one->look_at_task();
     const bool was_well = trouble().empty();
     try {
         const std::vector<SlurmJobLine> jobs = look();
@@ -212,7 +215,17 @@ void SlurmQueue::Watch::see(const std::vector<SlurmJobLine>& jobs) {
         facts_.line = *found;
         facts_.known = true;
     }
-    if (!facts_.has_ended()) return;
+    if (facts_.has_ended()) tell_end();
+}
+
+void SlurmQueue::Watch::look_at_task() {
+    if (!has_ended_ || facts().task_ended || !has_ended_()) return;
+    const std::scoped_lock lock(mutex_);
+    facts_.task_ended = true;
+    tell_end();
+}
+
+void SlurmQueue::Watch::tell_end() const {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t told = write(ended_.get(), &one, sizeof(one));
 }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +32,8 @@ struct SlurmJobFacts {
     SlurmJobLine line;
     bool known = false;    ///< it was seen since it is watched
     bool gone = false;     ///< Slurm does not know it, or no longer
+    /// Of its tasks the one that is watched has ended; others may not have.
+    bool task_ended = false;
     bool has_ended() const { return gone || (known && stage_of(line.state) == SlurmStage::ended); }
 };
 
@@ -54,9 +57,10 @@ public:
 
     /// A job that is looked at until the last one of these is gone.
     class Watch;
-    /// `comment` is the job's: another job of its number has another one.
+    /// `comment` is the job's: another job of its number has another one. `has_ended` says whether
+    /// the task that is watched has, when there are several; it is called twice a second.
     std::shared_ptr<Watch> watch(const std::string& name, std::int64_t number,
-                                 const std::string& comment);
+                                 const std::string& comment, std::function<bool()> has_ended = {});
     /// The watched jobs whose names begin with this.
     std::vector<std::shared_ptr<Watch>> find(const std::string& prefix) const;
     /// Looks at once.
@@ -94,10 +98,12 @@ private:
 
 class SlurmQueue::Watch {
 public:
-    Watch(std::string name, std::int64_t number, std::string comment)
+    Watch(std::string name, std::int64_t number, std::string comment,
+          std::function<bool()> has_ended)
         : name_(std::move(name)),
           number_(number),
           comment_(std::move(comment)),
+          has_ended_(std::move(has_ended)),
           ended_(make_event()) {}
 
     const std::string& name() const { return name_; }
@@ -106,16 +112,19 @@ public:
         const std::scoped_lock lock(mutex_);
         return facts_;
     }
-    /// Readable once the job has ended.
+    /// Readable once the job or its watched task has ended.
     int end_fd() const { return ended_.get(); }
 
 private:
     friend class SlurmQueue;
     void see(const std::vector<SlurmJobLine>& jobs);
+    void look_at_task();
+    void tell_end() const;
 
     const std::string name_;
     const std::int64_t number_;
     const std::string comment_;
+    const std::function<bool()> has_ended_;    // empty: the job has one task
     const UniqueFd ended_;
     mutable std::mutex mutex_;
     SlurmJobFacts facts_;    // guarded by mutex_

@@ -30,26 +30,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t mark_bytes = 8;
 constexpr std::size_t host_letters_max = 64;
 constexpr const char* order_ending = ".order";
+constexpr const char* slice_ending = ".slice";
 constexpr std::chrono::hours keep_orders{1};    // of which no job is known
-
-/// Negative, so that no id of this machine's processes is one; below 2^62.
-std::int64_t make_mark() {
-    const std::string text = random_hex(mark_bytes);
-    std::uint64_t mark = 0;
-    std::from_chars(text.data(), text.data() + text.size(), mark, 16);
-    return -std::int64_t((mark >> 2) + 1);
-}
-
-bool is_job(const ProcessId& id) {
-    return id.start_ticks < 0;
-}
-
-bool is_held(const SlurmJobLine& job) {
-    return stage_of(job.state) == SlurmStage::waiting && job.reason.starts_with("JobHeld");
-}
 
 /// Of a descriptor, where it is now; empty: of none.
 fs::path path_of(int descriptor) {
@@ -66,11 +50,6 @@ const SlurmJobLine* find_job(const std::vector<SlurmJobLine>& jobs, std::int64_t
     return found == jobs.end() ? nullptr : &*found;
 }
 
-void remove_order(const fs::path& order) {
-    std::error_code next_time;    // remove_left() finds it
-    fs::remove(order, next_time);
-}
-
 }    // namespace
 
 SlurmLauncher::SlurmLauncher(LauncherOptions local, SlurmOptions options, const Clock& clock)
@@ -78,85 +57,111 @@ SlurmLauncher::SlurmLauncher(LauncherOptions local, SlurmOptions options, const 
       options_(std::move(options)),
       queue_(std::make_shared<SlurmQueue>(options_.queue, clock)) {}
 
-std::string SlurmLauncher::comment_of(const ProcessId& id) const {
-    return fmt::format("slipway {:x} {}", -id.start_ticks,
-                       options_.host.substr(0, host_letters_max));
+std::int64_t SlurmLauncher::memory_of(const LaunchRequest& request) {
+    return request.memory_bytes > 0 ? request.memory_bytes + uncounted_bytes_max : 0;
 }
 
-fs::path SlurmLauncher::order_of(const ProcessId& id) const {
-    return options_.folder / fmt::format("{:x}{}", -id.start_ticks, order_ending);
+std::string SlurmLauncher::comment_of(std::int64_t mark) const {
+    return fmt::format("slipway {:x} {}", mark, options_.host.substr(0, host_letters_max));
+}
+
+SlurmOrders SlurmLauncher::orders_of(const ProcessId& id) const {
+    if (const auto member = member_of(id))
+        return {.file = {}, .slice = folder_of_slice(member->mark), .rank = member->rank};
+    return {.file = options_.folder / fmt::format("{:x}{}", mark_of(id), order_ending)};
+}
+
+SliceFolder SlurmLauncher::folder_of_slice(std::int64_t mark) const {
+    return SliceFolder(options_.folder / fmt::format("{:x}{}", mark, slice_ending));
 }
 
 std::unique_ptr<LaunchedProcess> SlurmLauncher::launch(const LaunchRequest& request) const {
     if (request.cores == 0) return local_.launch(request);
+    if (request.member) return launch_member(request);
     const ProcessId id = submit(request);
     try {
         if (request.process.before_start) request.process.before_start(id);
         queue_->release(id.pid);
     } catch (const std::exception&) {
         queue_->cancel(id.pid);
-        remove_order(order_of(id));
+        orders_of(id).remove();
         throw;
     }
     return watch(request.name, id);
 }
 
-/// Held: nothing of it runs yet.
-ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
+std::string SlurmLauncher::order_text(const LaunchRequest& request) const {
     const std::optional<Confinement> confinement = local_.confine(request);
     const ProgramStart& process = request.process;
-    const StartOrder order{
-        .program = confinement ? confinement->confiner : process.program,
-        .arguments = confinement
-                         ? confine_arguments(*confinement, process.program, process.arguments)
-                         : process.arguments,
-        .environment = program_environment(),
-        .folder = process.folder,
-        .output = process.output,
-        .result = process.result,
-        .lock = path_of(process.lock_fd)};
-    ProcessId id{.pid = 0, .start_ticks = make_mark()};
+    return to_text({.program = confinement ? confinement->confiner : process.program,
+                    .arguments = confinement ? confine_arguments(*confinement, process.program,
+                                                                 process.arguments)
+                                             : process.arguments,
+                    .environment = program_environment(),
+                    .folder = process.folder,
+                    .output = process.output,
+                    .result = process.result,
+                    .lock = path_of(process.lock_fd),
+                    .members = request.member ? request.member->count : 1});
+}
+
+/// Held: nothing of it runs yet.
+ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
+    ProcessId id = id_of(0, random_mark());
+    const SlurmOrders orders = orders_of(id);
     make_private_folder(options_.folder);
-    write_file_aside(order_of(id), to_text(order));
+    write_file_aside(orders.file, order_text(request));
     try {
-        const std::int64_t bytes =
-            request.memory_bytes > 0 ? request.memory_bytes + uncounted_bytes_max : 0;
         id.pid = pid_t(queue_->submit({.name = request.name,
-                                       .comment = comment_of(id),
+                                       .comment = comment_of(mark_of(id)),
                                        .cores = request.cores,
-                                       .memory_bytes = bytes,
+                                       .memory_bytes = memory_of(request),
                                        .starter = options_.starter,
-                                       .order = order_of(id)}));
+                                       .order = orders.file}));
         return id;
     } catch (const Error&) {
-        remove_order(order_of(id));
+        orders.remove();
         throw;
     }
 }
 
 std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
                                                       const ProcessId& id) const {
-    return std::make_unique<SlurmProcess>(id, order_of(id), queue_,
-                                          queue_->watch(name, id.pid, comment_of(id)));
+    SlurmOrders orders = orders_of(id);
+    std::function<bool()> has_ended;
+    if (orders.rank)
+        has_ended = [slice = orders.slice, rank = *orders.rank] {
+            return slice.exit_of(rank).has_value();
+        };
+    auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(has_ended));
+    return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch));
 }
 
 std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
                                                       const ProcessId& id) const {
     if (!is_job(id)) return local_.adopt(name, id);
+    const std::optional<MarkedMember> member = member_of(id);
+    std::unique_lock one_by_one(slices_, std::defer_lock);
+    if (member) one_by_one.lock();    // what is seen is not older than what another member does
     const std::vector<SlurmJobLine> jobs = queue_->look();
-    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(id));
+    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(mark_of(id)));
     if (job == nullptr) return nullptr;
     // The service before us ended when it had kept who the job is and had not released it.
-    if (is_held(*job)) queue_->release(id.pid);
+    if (is_held(*job)) {
+        if (!member)
+            queue_->release(id.pid);
+        else if (!let_held_member_go(id.pid, *member))
+            return nullptr;
+    }
     return watch(name, id);
 }
 
 bool SlurmLauncher::end_left(const ProcessId& id) const {
     if (!is_job(id)) return local_.end_left(id);
     const std::vector<SlurmJobLine> jobs = queue_->look();
-    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(id));
+    const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(mark_of(id)));
     if (job == nullptr || stage_of(job->state) == SlurmStage::ended) {
-        remove_order(order_of(id));
+        orders_of(id).remove();
         return true;
     }
     queue_->signal(id.pid, "KILL");
@@ -213,14 +218,15 @@ void SlurmLauncher::end_held(const std::vector<SlurmJobLine>& jobs) const {
 void SlurmLauncher::remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const {
     std::error_code absent;
     for (const auto& entry : fs::directory_iterator(options_.folder, absent)) {
-        if (entry.path().extension() != order_ending) continue;
+        const fs::path ending = entry.path().extension();
+        if (ending != order_ending && ending != slice_ending) continue;
         struct stat facts {};
         if (stat(entry.path().c_str(), &facts) != 0) continue;
         const Instant written{std::chrono::seconds(facts.st_mtim.tv_sec)};
         const std::string mark = fmt::format("slipway {} ", entry.path().stem().string());
         const auto is_its = [&](const SlurmJobLine& job) { return job.comment.starts_with(mark); };
         if (now - written > keep_orders && std::ranges::none_of(jobs, is_its))
-            remove_order(entry.path());
+            fs::remove_all(entry.path(), absent);
     }
 }
 

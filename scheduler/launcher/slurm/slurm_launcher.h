@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,7 +11,10 @@
 
 #include "api/base/clock.h"
 #include "scheduler/launcher/local_launcher.h"
+#include "scheduler/launcher/slurm/job_mark.h"
 #include "scheduler/launcher/slurm/queue.h"
+#include "scheduler/launcher/slurm/slice_folder.h"
+#include "scheduler/launcher/slurm/slurm_process.h"
 
 namespace slipway {
 
@@ -25,7 +29,9 @@ struct SlurmOptions {
 /// LocalLauncher confines them; short work without cores runs on this machine.
 /// docs/decisions/0065. Files and programs have the same paths on every node.
 ///
-/// An id of a job is its number and a random mark, negative, which stands in the job's comment.
+/// The members of a slice are the tasks of one job: the first that is launched submits it, held,
+/// and it is released when all members are recorded. So all hosts of a slice must be of one
+/// service. An id is what job_mark.h says.
 class SlurmLauncher final : public Launcher {
 public:
     /// `clock` outlives the launcher.
@@ -40,16 +46,26 @@ public:
     std::string explain_wait(const std::string& job_id) const override;
 
 private:
-    std::string comment_of(const ProcessId& id) const;
-    std::filesystem::path order_of(const ProcessId& id) const;
+    static std::int64_t memory_of(const LaunchRequest& request);
+    std::string comment_of(std::int64_t mark) const;
+    SlurmOrders orders_of(const ProcessId& id) const;
+    SliceFolder folder_of_slice(std::int64_t mark) const;
+    std::string order_text(const LaunchRequest& request) const;
     std::unique_ptr<LaunchedProcess> watch(const std::string& name, const ProcessId& id) const;
     ProcessId submit(const LaunchRequest& request) const;
+    std::unique_ptr<LaunchedProcess> launch_member(const LaunchRequest& request) const;
+    std::int64_t find_or_submit_slice(const LaunchRequest& request, std::int64_t mark) const;
+    void let_member_go(std::int64_t number, const MarkedMember& member, int count) const;
+    bool let_held_member_go(std::int64_t number, const MarkedMember& member) const;
     void end_held(const std::vector<SlurmJobLine>& jobs) const;
     void remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const;
 
     const LocalLauncher local_;
     const SlurmOptions options_;
     const std::shared_ptr<SlurmQueue> queue_;    // shared: processes outlive the launcher
+    mutable std::mutex slices_;    // one member after the other: the last one releases the job
+    mutable std::map<std::int64_t, std::int64_t>
+        slice_jobs_;    // guarded by slices_: held, by mark
     mutable std::mutex mutex_;
     mutable std::set<std::int64_t> held_before_;    // guarded by mutex_: at the last remove_left()
 };

@@ -1,5 +1,8 @@
 #include "scheduler/launcher/slurm/slurm_process.h"
 
+#include <fmt/format.h>
+
+#include <csignal>
 #include <system_error>
 #include <utility>
 
@@ -8,10 +11,25 @@
 
 namespace slipway {
 
-SlurmProcess::SlurmProcess(ProcessId id, std::filesystem::path order,
-                           std::shared_ptr<SlurmQueue> queue,
+namespace {
+
+bool is_killed(int status) {
+    return status == 128 + SIGKILL || status == 128 + SIGTERM;
+}
+
+}    // namespace
+
+void SlurmOrders::remove() const {
+    std::error_code next_time;    // the launcher's remove_left() finds it
+    if (rank)
+        slice.remove(*rank);
+    else
+        std::filesystem::remove(file, next_time);
+}
+
+SlurmProcess::SlurmProcess(ProcessId id, SlurmOrders orders, std::shared_ptr<SlurmQueue> queue,
                            std::shared_ptr<SlurmQueue::Watch> watch)
-    : id_(id), order_(std::move(order)), queue_(std::move(queue)), watch_(std::move(watch)) {}
+    : id_(id), orders_(std::move(orders)), queue_(std::move(queue)), watch_(std::move(watch)) {}
 
 void SlurmProcess::terminate() {
     if (has_begun())
@@ -34,20 +52,45 @@ std::optional<ProcessExit> SlurmProcess::collect_exit() {
               {"slurm_state", facts.known ? facts.line.state : std::string("unknown")},
               {"slurm_reason", facts.line.reason},
               {"node", facts.line.node}});
-    return facts.gone ? std::nullopt : exit_of_job(facts.line);
+    if (!orders_.rank) return facts.gone ? std::nullopt : exit_of_job(facts.line);
+    const std::optional<MemberExit> exit = orders_.slice.exit_of(*orders_.rank);
+    if (!exit) return std::nullopt;    // it was ended with the job
+    return ProcessExit{.status = exit->status,
+                       .killed = exit->status == 128 + SIGKILL,
+                       .exceeded_cpu = exit->status == 128 + SIGXCPU};
+}
+
+EndNote SlurmProcess::end_note() const {
+    const SlurmJobFacts facts = watch_->facts();
+    const std::string& state = facts.line.state;
+    const std::string job = fmt::format("job {} of Slurm", id_.pid);
+    const std::string how = facts.has_ended() && !facts.gone ? fmt::format(" ({})", state) : "";
+    const auto exit = orders_.rank ? orders_.slice.exit_of(*orders_.rank) : std::nullopt;
+    EndNote note;
+    if (exit)
+        note.where = fmt::format("task {} of {} on node {}", *orders_.rank, job, exit->node);
+    else
+        note.where = fmt::format("{}{}", job, how);
+    // Slurm ends the others with a task that fails, after a while in which they may end themselves.
+    if (orders_.rank && (!exit || is_killed(exit->status)) &&
+        orders_.slice.first_failed_before(*orders_.rank))
+        note.by = EndedBy::others;
+    else if (!exit && facts.has_ended() && was_taken_away(state))
+        note.by = EndedBy::cluster;
+    return note;
 }
 
 bool SlurmProcess::is_cleared() {
     // COMPLETING is not an end: until then something of it may be left on its node.
     if (!watch_->facts().has_ended()) return false;
-    std::error_code next_time;    // the launcher's remove_left() finds it
-    std::filesystem::remove(order_, next_time);
+    orders_.remove();
     return true;
 }
 
 bool SlurmProcess::has_begun() const {
     const SlurmJobFacts facts = watch_->facts();
-    return facts.has_ended() || (facts.known && stage_of(facts.line.state) != SlurmStage::waiting);
+    return facts.has_ended() || facts.task_ended ||
+           (facts.known && stage_of(facts.line.state) != SlurmStage::waiting);
 }
 
 bool SlurmProcess::exceeded_memory() const {

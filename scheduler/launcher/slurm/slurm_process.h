@@ -2,17 +2,29 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/launcher/slurm/queue.h"
+#include "scheduler/launcher/slurm/slice_folder.h"
 
 namespace slipway {
 
-/// A job of Slurm.
+/// Where the orders of a job are.
+struct SlurmOrders {
+    std::filesystem::path file;      ///< of one program; empty for a member of a slice
+    SliceFolder slice{{}};           ///< of the slice
+    std::optional<int> rank = {};    ///< of the member; none: one program
+    void remove() const;
+};
+
+/// A job of Slurm, or a member of a slice, which is a task of one. The end of a member is that of
+/// its task; that nothing of it is left is said when the whole job has ended. Whoever ends a member
+/// ends the slice.
 class SlurmProcess final : public LaunchedProcess {
 public:
-    /// `order` is removed once the job is gone.
-    SlurmProcess(ProcessId id, std::filesystem::path order, std::shared_ptr<SlurmQueue> queue,
+    /// `orders` are removed once the job is gone.
+    SlurmProcess(ProcessId id, SlurmOrders orders, std::shared_ptr<SlurmQueue> queue,
                  std::shared_ptr<SlurmQueue::Watch> watch);
 
     ProcessId id() const override { return id_; }
@@ -20,6 +32,7 @@ public:
     void terminate() override;
     void kill() override;
     std::optional<ProcessExit> collect_exit() override;
+    EndNote end_note() const override;
     bool is_cleared() override;
     bool has_begun() const override;
     /// Of its node's cgroup, where Slurm is set up to keep it (ConstrainRAMSpace). The limit that
@@ -32,7 +45,7 @@ public:
 
 private:
     const ProcessId id_;
-    const std::filesystem::path order_;
+    const SlurmOrders orders_;
     const std::shared_ptr<SlurmQueue> queue_;
     const std::shared_ptr<SlurmQueue::Watch> watch_;
 };

@@ -2,26 +2,40 @@
 // the lock of its run folder and becomes the program, so that its exit code and what kills it are
 // the job's. A program of its own, because a shell opens whatever a link names, and because what is
 // to run is not for others to read.
+//
+// As a task of a slice it stays and runs the program beside itself, since Slurm tells the exit of a
+// whole job alone: it writes down how its member has ended, which says later who was the cause. One
+// that ended badly lets the others notice by themselves for a while, and then ends with a code at
+// which srun ends them.
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "api/base/clock.h"
 #include "api/base/error.h"
 #include "scheduler/launcher/forget_signals.h"
 #include "scheduler/launcher/output_file.h"
+#include "scheduler/launcher/slurm/slice_folder.h"
 #include "scheduler/launcher/slurm/start_order.h"
 
 namespace {
@@ -32,6 +46,9 @@ using namespace slipway;
 constexpr int exit_not_started = 127;
 constexpr int lock_place = 3;
 constexpr int first_free_place = 4;
+/// For the others to notice that a member has failed, and to save what they can.
+constexpr std::chrono::seconds notice_max{5};
+constexpr std::chrono::milliseconds look_again{50};
 
 [[noreturn]] void fail_start(const std::string& doing) {
     throw Error{ErrorCode::unavailable, fmt::format("cannot {}: {}", doing, std::strerror(errno))};
@@ -97,16 +114,79 @@ std::vector<char*> as_pointers(std::vector<std::string>& words) {
     fail_start(fmt::format("run {}", order.program.string()));
 }
 
+std::string of_task(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+int rank_of_task() {
+    const std::string text = of_task("SLURM_PROCID");
+    int rank = -1;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), rank);
+    if (parsed.ec != std::errc{} || rank < 0)
+        throw Error{ErrorCode::unavailable, "it is no task of Slurm: SLURM_PROCID is not set"};
+    return rank;
+}
+
+/// Its exit code, or 128 + the signal. Ends what the program has left in its session.
+int wait_for_end(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) fail_start("wait for the program");
+    ::kill(-child, SIGKILL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+pid_t start_beside(const StartOrder& order) {
+    const pid_t child = fork();
+    if (child < 0) fail_start("make a process");
+    if (child != 0) return child;
+    setsid();
+    try {
+        become(order);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "slipway-slurm-start: {}\n", error.what());
+        _exit(exit_not_started);
+    }
+}
+
+void wait_until_others_have_ended(const SliceFolder& slice, int members) {
+    const Tick end = system_clock().tick() + notice_max;
+    while (slice.count_exits() < members && system_clock().tick() < end)
+        poll(nullptr, 0, int(look_again.count()));
+}
+
+int run_member(const char* folder) {
+    const SliceFolder slice{folder};
+    const int rank = rank_of_task();
+    const StartOrder order = take_order(slice.order_of(rank).c_str());
+    // Slurm's signals go to the program, too. This ends with it, and not before.
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const int status = wait_for_end(start_beside(order));
+    slice.keep_exit(
+        rank, {.status = status,
+               .ended_ns = system_clock().now().time_since_epoch() / std::chrono::nanoseconds(1),
+               .node = of_task("SLURMD_NODENAME")});
+    if (status != 0) wait_until_others_have_ended(slice, order.members);
+    return status;
+}
+
 }    // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
+    const bool is_member = argc == 3 && std::string_view(argv[1]) == "--member";
+    if (argc != 2 && !is_member) {
         fmt::print(stderr,
-                   "usage: slipway-slurm-start ORDER_FILE\nJobs of Slurm run it; it is of no use "
-                   "by itself.\n");
+                   "usage: slipway-slurm-start ORDER_FILE\n"
+                   "       slipway-slurm-start --member FOLDER\n"
+                   "Jobs of Slurm run it; it is of no use by itself.\n");
         return exit_not_started;
     }
     try {
+        if (is_member) return run_member(argv[2]);
         become(take_order(argv[1]));
     } catch (const std::exception& error) {
         fmt::print(stderr, "slipway-slurm-start: {}\n", error.what());

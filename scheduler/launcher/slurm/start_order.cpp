@@ -10,7 +10,7 @@ std::string to_text(const StartOrder& order) {
     return Json{{"program", order.program.string()}, {"arguments", order.arguments},
                 {"environment", order.environment},  {"folder", order.folder.string()},
                 {"output", order.output.string()},   {"result", order.result.string()},
-                {"lock", order.lock.string()}}
+                {"lock", order.lock.string()},       {"members", order.members}}
         .dump();
 }
 
@@ -24,7 +24,9 @@ std::optional<StartOrder> read_start_order(std::string_view text) {
                           .folder = stored.at("folder").get<std::string>(),
                           .output = stored.at("output").get<std::string>(),
                           .result = stored.at("result").get<std::string>(),
-                          .lock = stored.at("lock").get<std::string>()};
+                          .lock = stored.at("lock").get<std::string>(),
+                          // An order of an earlier version has none.
+                          .members = stored.value("members", 1)};
     } catch (const Json::exception&) {
         return std::nullopt;    // a member is missing, or is something else
     }

@@ -18,6 +18,7 @@ struct StartOrder {
     std::filesystem::path output;            ///< gets stderr, and stdout unless `result` is given
     std::filesystem::path result = {};       ///< gets stdout; or empty
     std::filesystem::path lock = {};         ///< locked as its descriptor 3; or empty
+    int members = 1;                         ///< of its slice, of which it is one
     bool operator==(const StartOrder&) const = default;
 };
 
