@@ -20,9 +20,13 @@ LONG = {"epochs": 3000}
 class Executors:
     """The members of one attempt of a job."""
 
-    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=(), network=None):
-        self.folder, self.count, self.absent = folder, count, absent
+    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=(), network=None, checkpoints_bytes=0):
+        self.folder, self.count, self.absent, self.small_disk = folder, count, absent, None
         self.runs = [folder / f"run_{attempt}_{rank}" for rank in range(count)]
+        if checkpoints_bytes:
+            (folder / "checkpoints").mkdir()
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={checkpoints_bytes}", "none", folder / "checkpoints"], check=True)
+            self.small_disk = folder / "checkpoints"
         saved = sorted((folder / "checkpoints").glob("step_*[0-9]"), key=lambda path: path.name)
         self.processes = []
         for rank, run in enumerate(self.runs):
@@ -67,6 +71,8 @@ class Executors:
             if process.poll() is None:
                 process.kill()
             process.wait()
+        if self.small_disk:
+            subprocess.run(["umount", self.small_disk], check=True)
 
 
 def version():
@@ -173,6 +179,27 @@ class MembersTestCase(MembersCase):
         members.wait(30)
         for rank in (0, 1):
             self.assert_lost(members, rank, rf"rank {1 - rank} \(training-{1 - rank}\) cannot be met: it has another secret")
+
+    def test_an_executor_of_another_version_is_refused_and_missed_by_name(self):
+        def change(rank, order):
+            order["version"] += rank
+        members = self.start("version", job(), 2, changes=change, timeout_s=2)
+        members.wait(30)
+        self.assert_lost(members, 0, r"rank 1 \(training-1\) did not come to the rendezvous within 2 s")
+        self.assertIn(f"protocol version {version() + 1}", self.said(members, 1))
+
+    def said(self, members, rank):
+        """What it told whoever reads its output and its frames."""
+        return (members.runs[rank] / "output.log").read_text() + json.dumps(members.frames(rank))
+
+    @unittest.skipUnless(os.getuid() == 0, "only root mounts a small disk")
+    def test_a_full_store_is_the_cause_that_all_name(self):
+        members = self.start("full", job(), 2, checkpoints_bytes=16 << 10)
+        members.wait(60)
+        first, second = members.endings()
+        self.assertEqual((first["outcome"], first["code"]), ("failed", "disk_full"), first)
+        self.assertIn("No space left on device", first["message"])
+        self.assert_lost(members, 1, r"rank 0 \(training-0\) was lost at ")
 
     def test_members_of_different_data_do_not_train(self):
         def change(rank, order):
