@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "scheduler/placement/fair_share.h"
+#include "scheduler/placement/known_waits.h"
 #include "scheduler/placement/machine.h"
 #include "scheduler/placement/preemption.h"
 #include "scheduler/placement/slice.h"
@@ -44,6 +45,7 @@ struct Pass {
     /// By project, dataset and host: when such a job has begun there last.
     std::map<std::tuple<std::string, std::string, std::string>, Instant> warm = {};
     Instant now{};
+    KnownWaits known;
     Plan plan = {};
 };
 
@@ -54,7 +56,8 @@ Pass pass_over(const Snapshot& snapshot) {
               .projects = {},
               .cores_held = {},
               .group_places = count_groups(snapshot.running),
-              .now = snapshot.now};
+              .now = snapshot.now,
+              .known = KnownWaits(snapshot.now)};
     pass.hosts = in_name_order(pass.machine);
     for (const RunningJob& job : snapshot.running) {
         pass.running.emplace(job.job_id, job);
@@ -140,6 +143,7 @@ std::optional<PlacedJob> place_slice(const WaitingJob& job, Pass& pass) {
 }
 
 std::optional<PlacedJob> place(const WaitingJob& job, Pass& pass) {
+    if (pass.known.cannot_start(job)) return std::nullopt;
     if (is_slice(job)) return place_slice(job, pass);
     return job.core_id ? place_on_core(job, pass) : place_anywhere(job, pass);
 }
@@ -154,7 +158,7 @@ std::optional<Instant> ends_by(const Slot& slot, const Pass& pass) {
 
 /// Keeps the slots for the job, and lends them until as many of them as it needs are free by the
 /// limits of those who hold them.
-void reserve(const WaitingJob& job, const std::vector<Slot*>& slots, const Pass& pass) {
+void reserve(const WaitingJob& job, const std::vector<Slot*>& slots, Pass& pass) {
     std::vector<Instant> known;
     for (const Slot* slot : slots)
         if (const auto end = ends_by(*slot, pass)) known.push_back(*end);
@@ -165,6 +169,8 @@ void reserve(const WaitingJob& job, const std::vector<Slot*>& slots, const Pass&
         slot->reserved_by = job.job_id;
         slot->lent_until = all_free;
     }
+    if (all_free) pass.known.add_deadline(*all_free);
+    pass.known.machine_changed();
 }
 
 WaitReason reason_for(const WaitingJob& job, std::string code, std::string message) {
@@ -187,6 +193,7 @@ std::optional<WaitReason> preempt(const WaitingJob& job,
                                   const std::optional<Preemption>& preemption, Pass& pass) {
     if (!preemption) return std::nullopt;
     if (preemption->give_way.empty() && preemption->ending.empty()) return std::nullopt;
+    pass.known.machine_changed();
     for (const std::string& id : preemption->give_way) {
         pass.running.at(id).ending = true;
         pass.plan.preempt.push_back({.job_id = id, .for_job = job.job_id});
@@ -246,7 +253,7 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slo
 
 /// Cores are free and memory is not. Keeps the cores: what jobs behind took would be given back
 /// later still.
-WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
+WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots, Pass& pass) {
     const std::int64_t wanted = limit_of(job.memory_bytes, job.cores, slots);
     WaitReason reason = reason_for(
         job, "waiting_for_memory",
@@ -258,8 +265,9 @@ WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
     for (Slot& slot : slots) {
         if (!slot.core.held_by.empty() && reason.blocking_job.empty())
             reason.blocking_job = slot.core.held_by;
-        if (has_ever_memory(job, slots) && slot.usable() && slot.reserved_by.empty())
-            slot.reserved_by = job.job_id;
+        if (!has_ever_memory(job, slots) || !slot.usable() || !slot.reserved_by.empty()) continue;
+        slot.reserved_by = job.job_id;
+        pass.known.machine_changed();
     }
     return reason;
 }
@@ -269,7 +277,7 @@ WaitReason explain_core(const WaitingJob& job, Pass& pass) {
     for (auto& [host, slots] : pass.machine) {
         for (Slot& slot : slots) {
             if (slot.core.core != *job.core_id) continue;
-            if (is_free_for(job, slot, pass.now)) return wait_for_memory(job, slots);
+            if (is_free_for(job, slot, pass.now)) return wait_for_memory(job, slots, pass);
             const auto rank = [](const Slot& s) {
                 return std::tuple(!s.core.alive, s.drained(), !s.reserved_by.empty());
             };
@@ -360,7 +368,7 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
         for (const Slot& slot : *slots)
             if (slot.usable() && slot.core.held_by.empty() && !slot.reserved_by.empty())
                 return behind(job, slot);
-    if (free >= job.cores) return wait_for_memory(job, *slots);
+    if (free >= job.cores) return wait_for_memory(job, *slots, pass);
     WaitReason reason =
         gives_way
             ? *gives_way
@@ -492,8 +500,14 @@ WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
 }
 
 WaitReason explain_waiting(const WaitingJob& job, Pass& pass) {
-    if (is_slice(job)) return explain_slice(job, pass);
-    return job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
+    pass.known.found_no_cores(job);
+    if (auto reason = pass.known.find(job)) return std::move(*reason);
+    const std::int64_t before = pass.known.changes();
+    WaitReason reason = is_slice(job) ? explain_slice(job, pass)
+                        : job.core_id ? explain_core(job, pass)
+                                      : explain_anywhere(job, pass);
+    if (pass.known.changes() == before) pass.known.put(job, reason);
+    return reason;
 }
 
 /// Reasons that have nothing to do with cores: such a job keeps nothing from others.
@@ -550,6 +564,7 @@ void decide(const WaitingJob& job, Pass& pass) {
             ++pass.group_places[{job.project, job.group}];
         if (placed) {
             pass.cores_held[job.project] += job.cores;
+            pass.known.machine_changed();
             pass.plan.start.push_back(std::move(*placed));
             return;
         }
