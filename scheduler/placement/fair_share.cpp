@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace slipway {
 
@@ -35,6 +37,24 @@ Shape shape_of(const WaitingJob& job) {
     return {job.group, job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
 }
 
+/// In core-seconds.
+double earned(const WaitingJob& job, std::size_t all_cores, Instant now) {
+    if (job.cores == 1 || now <= job.queued_at) return 0;
+    const auto waited = std::min<Instant::duration>(now - job.queued_at, earning_max);
+    return earned_while_waiting * double(all_cores) * std::chrono::duration<double>(waited).count();
+}
+
+/// Of a project and class who is older goes first, whatever the younger one has earned: the older
+/// one goes with it.
+void keep_age_order(std::vector<Ordered>& by_age) {
+    std::map<std::pair<std::string_view, int>, double> least;
+    for (auto each = by_age.rbegin(); each != by_age.rend(); ++each) {
+        const auto [known, is_new] =
+            least.try_emplace({each->job.project, each->job.class_rank}, each->used);
+        if (!is_new) each->used = known->second = std::min(known->second, each->used);
+    }
+}
+
 /// Takes one of the places that the job's group has left; a job without a group needs none.
 bool takes_place(const WaitingJob& job, GroupCounts& taken) {
     if (job.group.empty() || !job.group_limit) return true;
@@ -55,7 +75,8 @@ GroupCounts count_groups(const std::vector<RunningJob>& running) {
 
 std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
                                       const std::vector<ProjectShare>& projects,
-                                      std::size_t of_each_shape, const GroupCounts& running) {
+                                      std::size_t of_each_shape, const GroupCounts& running,
+                                      Instant now) {
     struct Account {
         double usage_core_s = 0;
         double weight = 1;
@@ -71,13 +92,15 @@ std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
     std::vector<Ordered> ordered;
     for (WaitingJob& job : queue) {
         Account& account = accounts[job.project];
-        const double used = account.usage_core_s / account.weight;
+        const double used =
+            (account.usage_core_s - earned(job, of_each_shape, now)) / account.weight;
         // A job that cannot start gives its turn away.
         const bool ready = job.due && job.dataset_state == "ready";
         if (ready && account.ahead[shape_of(job)]++ < of_each_shape && takes_place(job, taken))
             account.usage_core_s += turn_s * job.cores;
         ordered.push_back({.job = std::move(job), .used = used});
     }
+    keep_age_order(ordered);
     std::ranges::sort(ordered, goes_before);
     for (std::size_t i = 0; i < ordered.size(); ++i)
         queue[i] = std::move(ordered[i].job);

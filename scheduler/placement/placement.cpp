@@ -577,7 +577,8 @@ void decide(const WaitingJob& job, Pass& pass) {
 Plan make_plan(const Snapshot& snapshot) {
     Pass pass = pass_over(snapshot);
     for (const WaitingJob& job :
-         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size(), pass.group_places))
+         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size(), pass.group_places,
+                       snapshot.now))
         decide(job, pass);
     return std::move(pass.plan);
 }
