@@ -192,10 +192,13 @@ JsonText find_dataset_preview(Store& store, std::string_view id) {
 Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page) {
     const std::string_view state = filter.state ? to_string(*filter.state) : "";
     const std::string scope =
-        fmt::format("datasets {}\n{}\n{}", fmt::join(filter.projects, ","), filter.format, state);
+        fmt::format("datasets {}\n{}\n{}\n{}", fmt::join(filter.projects, ","), filter.format,
+                    state, filter.name_contains);
     const Rows rows =
         read(store.pool(), queries::list_datasets,
              {Param::or_null(filter.projects), Param::or_null(filter.format), Param::or_null(state),
+              filter.name_contains.empty() ? Param(std::nullopt)
+                                           : Param(contains_pattern(filter.name_contains)),
               place_of(scope, page), rows_to_ask(page), page_bytes_max});
     return make_cut_page<Dataset>(rows, page, scope, read_dataset, place_of_id);
 }

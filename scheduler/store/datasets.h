@@ -65,6 +65,7 @@ struct DatasetFilter {
     std::vector<std::string> projects{};    ///< empty: all
     std::string format{};
     std::optional<DatasetState> state{};
+    std::string name_contains{};    ///< in any case of letters; empty: all
 };
 
 /// Newest first.

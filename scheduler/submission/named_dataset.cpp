@@ -19,9 +19,12 @@ constexpr std::size_t names_shown = 10;
 std::vector<std::string> names_near(store::Store& store, std::string_view project,
                                     const std::string& wanted) {
     std::vector<std::string> names;
-    const auto page = store::list_datasets(
-        store, {.projects = {std::string(project)}, .format = {}, .state = std::nullopt},
-        {.limit = 200, .cursor = {}});
+    const auto page = store::list_datasets(store,
+                                           {.projects = {std::string(project)},
+                                            .format = {},
+                                            .state = std::nullopt,
+                                            .name_contains = {}},
+                                           {.limit = 200, .cursor = {}});
     for (const store::Dataset& one : page.items)
         names.push_back(one.name);
     const std::vector<std::string_view> views(names.begin(), names.end());

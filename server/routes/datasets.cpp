@@ -79,6 +79,7 @@ Response list_datasets(const Context& context) {
     store::DatasetFilter filter;
     filter.projects = projects_asked(context);
     filter.format = query_text(context.request, "format");
+    filter.name_contains = query_text(context.request, "name");
     const std::string state = query_text(context.request, "state");
     for (const auto one :
          {store::DatasetState::checking, store::DatasetState::ready, store::DatasetState::failed})

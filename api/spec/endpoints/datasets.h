@@ -21,6 +21,7 @@ inline constexpr auto dataset_query = std::to_array<QueryParameter>({
      .summary = "Only datasets in this state.",
      .allowed = Words(dataset_states)},
     {.name = "format", .summary = "Only datasets of this format."},
+    {.name = "name", .summary = "Only datasets whose name contains this text; case-insensitive."},
 });
 inline constexpr auto preview_query = std::to_array<QueryParameter>({
     project,

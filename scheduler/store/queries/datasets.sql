@@ -63,8 +63,8 @@ limit 1
 
 -- list_datasets: a page, newest first; of a report what is one number, word or flag, of the problems
 -- the first one: whole reports are read one by one
--- in     $1 projects text[] or null  $2 format or null  $3 state or null  $4 id to begin after
---        $5 limit  $6 bytes_max
+-- in     $1 projects text[]  $2 format  $3 state  $4 name pattern; null = no such condition
+--        $5 id to begin after or null  $6 limit  $7 bytes_max
 with page as (
     select id, project, name, format, source, options, state,
            (select jsonb_object_agg(key, value)
@@ -76,9 +76,10 @@ with page as (
     where ($1::text[] is null or project = any ($1))
       and ($2::text is null or format = $2)
       and ($3::text is null or state = $3)
-      and ($4::text is null or id < $4)
+      and ($4::text is null or name ilike $4)
+      and ($5::text is null or id < $5)
     order by id desc
-    limit $5
+    limit $6
 ), measured as (
     select page.*, count(*) over () as rows_found,
            coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
@@ -88,7 +89,7 @@ with page as (
 )
 select *
 from measured
-where bytes_before < $6
+where bytes_before < $7
 order by bytes_before
 
 -- lock_dataset: it is to be deleted

@@ -293,6 +293,20 @@ TEST_F(Datasets, lists_are_narrowed_and_paged) {
               3U);
 }
 
+TEST_F(Datasets, a_part_of_the_name_finds_them) {
+    for (const char* name : {"digits", "Old-Digits", "100_glyphs", "100-glyphs"})
+        create_dataset(store, new_dataset(name));
+    const auto named = [&](const char* part, const PageRequest& page = {}) {
+        return list_datasets(store, {.name_contains = part}, page);
+    };
+    EXPECT_EQ(named("DIGITS").items.size(), 2U);
+    EXPECT_EQ(named("0_g").items.size(), 1U);    // no pattern: `_` stands for itself
+    EXPECT_TRUE(named("%").items.empty());
+    const Page<Dataset> first = named("digits", {.limit = 1});
+    EXPECT_EQ(named("digits", {.limit = 1, .cursor = first.next_cursor}).items[0].name, "digits");
+    EXPECT_THROW(named("glyphs", {.limit = 1, .cursor = first.next_cursor}), Error);
+}
+
 TEST_F(Datasets, an_upload_moves_forward_only) {
     const std::string id = upload(10);
     EXPECT_FALSE(complete_upload(store, id));
