@@ -24,6 +24,7 @@ namespace {
 
 constexpr int gzip_level = 4;
 constexpr int zstd_level = 3;
+constexpr int zstd_level_stored = 12;    // a tenth smaller; beyond it nothing is gained
 constexpr std::size_t encoded_piece_bytes = 16 * 1024;
 
 /// The weight of one item of a list such as Accept-Encoding; 0 for one that cannot be read.
@@ -114,14 +115,14 @@ std::optional<std::string> gzipped(std::string_view bytes) {
     return result;
 }
 
-std::optional<std::string> zstandard(std::string_view bytes) {
+std::optional<std::string> zstandard(std::string_view bytes, int level) {
     struct Free {
         void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
     };
     static thread_local const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
     if (!context) return std::nullopt;
     ZSTD_CCtx_reset(context.get(), ZSTD_reset_session_only);
-    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, zstd_level);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
     ZSTD_CCtx_setPledgedSrcSize(context.get(), bytes.size());
     std::string result;
     std::array<char, encoded_piece_bytes> piece;
@@ -186,7 +187,7 @@ bool is_compressible(std::string_view media_type) {
 
 std::optional<std::string> compressed(ContentEncoding encoding, std::string_view bytes) {
     if (encoding == ContentEncoding::gzip) return gzipped(bytes);
-    if (encoding == ContentEncoding::zstd) return zstandard(bytes);
+    if (encoding == ContentEncoding::zstd) return zstandard(bytes, zstd_level);
     return std::nullopt;
 }
 
@@ -209,7 +210,7 @@ std::shared_ptr<const StoredBody> store_body(std::string_view media_type, std::s
     StoredBody body{std::string(media_type), etag_of(bytes), bytes, {}, {}};
     if (is_compressible(media_type) && bytes.size() >= encoded_bytes_min) {
         body.gzip = compressed(ContentEncoding::gzip, bytes).value_or("");
-        body.zstd = compressed(ContentEncoding::zstd, bytes).value_or("");
+        body.zstd = zstandard(bytes, zstd_level_stored).value_or("");
     }
     return std::make_shared<const StoredBody>(std::move(body));
 }
