@@ -40,11 +40,10 @@ export function Datasets() {
   use_title("Datasets");
   const { query: asked } = route.value;
   const text = (name: string) => asked.get(name) ?? "";
-  const path = `/v1/datasets${query({ limit: page_size, state: text("state"), format: text("format"), project: text("project"), cursor: text("cursor") })}`;
+  const path = `/v1/datasets${query({ limit: page_size, name: text("name"), state: text("state"), format: text("format"), project: text("project"), cursor: text("cursor") })}`;
   const { value: list, error } = use_refreshed(path, () => get<List<Dataset>>(path), () => false, of_datasets);
-  const wanted = text("name").toLowerCase();
-  const shown = list?.items.filter(({ name }) => name.toLowerCase().includes(wanted));
-  const set = (name: string) => (value: string) => set_query({ [name]: value, ...(name === "name" ? {} : { cursor: null }) });
+  const shown = list?.items;
+  const set = (name: string) => (value: string) => set_query({ [name]: value, cursor: null });
   const is_filtered = ["name", "state", "format", "project"].some(text);
   return html`<main class="full">
     <div class="title"><h1>Datasets</h1>${may("editor") && html`<a href=${href("/datasets/new")}>Add a dataset</a>`}</div>
@@ -61,7 +60,6 @@ export function Datasets() {
       : html`<p>No dataset yet. <a href=${href("/datasets/new")}>Add the first one</a>, or with the command line:</p>
         <pre tabindex="0" aria-label="command">slipway dataset create NAME --format csv --upload FILE</pre>`)}
     ${shown && shown.length > 0 && html`<${Table} label="datasets" columns=${columns} rows=${shown} key_of=${(one: Dataset) => one.id} />`}
-    ${list?.next_cursor && wanted && html`<p class="hint">The name is looked for among the ${page_size} datasets of this page.</p>`}
     <${TurnPages} next_cursor=${list?.next_cursor} />
     <${Curls} requests=${[{ label: "This list", method: "GET", path }]} />
   </main>`;

@@ -22,11 +22,19 @@ async function ancestors(job: Job): Promise<Job[]> {
   return found;
 }
 
-function Line({ job }: { job: Job }) {
+/** "trial 3", when a job is one of a sweep and goes on with the weights of another trial, as population based training does. */
+function other_trial(job: Job, from: Job | undefined): string | undefined {
+  if (!job.parent?.id.startsWith("swp_") || job.parent.id !== from?.parent?.id) return undefined;
+  const [mine, theirs] = [job.parent.key, from.parent.key].map((key) => parseInt(key, 10));
+  return mine === theirs ? undefined : `trial ${theirs}`;
+}
+
+function Line({ job, from }: { job: Job; from: Job | undefined }) {
   const { origin } = job;
   if (!origin) return null;
   const checkpoint = origin.continues_from;
-  return html` <span class="hint">${origin.action} ${checkpoint ? html`from checkpoint <code>${checkpoint}</code> of` : "of"}</span> `;
+  const trial = other_trial(job, from);
+  return html` <span class="hint">${origin.action} ${checkpoint ? html`from checkpoint <code>${checkpoint}</code> of` : "of"}${trial ? ` ${trial}, whose weights it took over,` : ""}</span> `;
 }
 
 function ran_s({ started_at, ended_at }: Attempt): number | undefined {
@@ -58,7 +66,7 @@ export function Lineage({ job }: { job: Job }) {
   }, [job.id, job.attempts, job.state]);
   if (!origin && attempts.length === 0) return null;
   return html`<section><h2>Lineage</h2>
-    ${origin && html`<ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} /></li>
-      ${older.map((one) => html`<li key=${one.id}><a href=${href(`/jobs/${one.id}`)}>${one.name}</a> <${Line} job=${one} /></li>`)}</ol>`}
+    ${origin && html`<ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} from=${older[0]} /></li>
+      ${older.map((one, index) => html`<li key=${one.id}><a href=${href(`/jobs/${one.id}`)}>${one.name}</a> <${Line} job=${one} from=${older[index + 1]} /></li>`)}</ol>`}
     ${attempts.length > 0 && html`<${Table} label="attempts" columns=${columns} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />`}</section>`;
 }

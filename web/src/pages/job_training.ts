@@ -9,6 +9,7 @@ import { html } from "../html";
 import { TimeShares } from "../parts/time_shares";
 import { Checkpoints } from "./job_checkpoints";
 import type { job_feed } from "./job_feed";
+import { JobTimeline } from "./job_timeline";
 
 export function Training({ job, feed, ended }: { job: Job; feed: ReturnType<typeof job_feed>; ended: boolean }) {
   const view = useMemo(make_view, [job.id]);
@@ -22,6 +23,6 @@ export function Training({ job, feed, ended }: { job: Job; feed: ReturnType<type
       <div class="charts">${charts.map(({ metric, title, curves }) => html`<${Chart} key=${title} title=${title} y_title=${metric}
         curves=${curves} view=${view} revision=${feed.revision.value} />`)}</div>`}
     </section>
-    <${TimeShares} job=${job} begun=${feed.curves.value.size > 0} />
+    <${TimeShares} job=${job} begun=${feed.curves.value.size > 0}><${JobTimeline} job=${job} /></${TimeShares}>
     <${Checkpoints} job=${job} checkpoints=${feed.checkpoints.value} ended=${ended} changed=${feed.reload} />`;
 }

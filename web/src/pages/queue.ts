@@ -13,8 +13,9 @@ import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 import { TurnPages } from "../parts/turn_pages";
 
-const page_size = 25; // each has a reason of its own, which is asked for
+const page_size = 10; // each has a name and a reason of its own, which are asked for
 const pause_ms = 5000;
+const asked_max = 200;
 
 interface Waiting {
   place: QueuedJob;
@@ -30,13 +31,31 @@ interface Shown {
 
 const list_path = (cursor: string | null) => `/v1/queue${query({ limit: page_size, cursor })}`;
 
-async function read_one(place: QueuedJob): Promise<Waiting> {
+interface Answer {
+  name: string;
+  why: string;
+  until_ms: number; // then the reason is asked for again
+}
+
+const answers = new Map<string, Answer>(); // the page is read twice when it opens: with the stream once more
+
+async function ask(job_id: string): Promise<Answer> {
+  const before = answers.get(job_id);
+  if (before && before.until_ms > Date.now()) return before;
   // It may start or be deleted while it is asked about.
-  const [job, why] = await Promise.all([
-    get<Job>(`/v1/jobs/${place.job_id}`).catch(() => undefined),
-    get<Explanation>(`/v1/jobs/${place.job_id}/explain`).catch(() => undefined),
+  const [name, why] = await Promise.all([
+    before?.name ?? get<Job>(`/v1/jobs/${job_id}`).then((job) => job.name).catch(() => job_id),
+    get<Explanation>(`/v1/jobs/${job_id}/explain`).then(({ message }) => message ?? "").catch(() => ""),
   ]);
-  return { place, name: job?.name ?? place.job_id, why: why?.message ?? "" };
+  const answer = { name, why, until_ms: Date.now() + pause_ms };
+  answers.delete(job_id);
+  answers.set(job_id, answer);
+  if (answers.size > asked_max) answers.delete(answers.keys().next().value!);
+  return answer;
+}
+
+async function read_one(place: QueuedJob): Promise<Waiting> {
+  return { place, ...(await ask(place.job_id)) };
 }
 
 async function read(cursor: string | null): Promise<Shown> {

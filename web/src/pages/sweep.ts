@@ -22,6 +22,7 @@ import { Table, type Column } from "../parts/table";
 
 const trials_max = 5000;
 const compared_max = 20;
+const rows_at_first = 200; // a table of thousands would hold up the pictures beside it
 const pause_ms = 1000;
 const pause_ms_per_trial = 10; // a page of 200 is a request
 const ends = ["finished", "stopped", "failed"];
@@ -52,7 +53,14 @@ async function read(id: string): Promise<Shown> {
   return { sweep, trials: [...best, ...all.filter((trial) => !listed.has(trial.number))], importance: importance.items, revision: Date.now() };
 }
 
+/** "trial 4 at 3": at this time of its own it went on with the weights of that trial. */
+function weights_of({ lineage }: SweepTrial): string {
+  return lineage.map(({ time, source, source_time }) => `trial ${source}${source_time === time ? "" : `'s of ${source_time}`} at ${time}`).join(", ") || "–";
+}
+
 function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
+  const lineage: Column<SweepTrial>[] = spec.algorithm?.name === "pbt"
+    ? [{ name: "weights from", title: "Trials whose weights it took over, and when", wide: true, cell: weights_of }] : [];
   const folds: Column<SweepTrial>[] = spec.cross_validation
     ? [{ name: "folds", title: "Values of the folds that have trained, in order", wide: true, cell: (trial) => trial.fold_values.map(number).join(", ") || "–" }] : [];
   return [
@@ -62,6 +70,7 @@ function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
     ...folds,
     { name: spec.cross_validation ? "folds done" : spec.algorithm?.time_attr ?? "epoch", cell: (trial) => trial.last_time ?? "–" },
     ...Object.keys(spec.space ?? {}).map((path): Column<SweepTrial> => ({ name: path, cell: (trial) => any_value(trial.point[path]) })),
+    ...lineage,
     { name: "last decision", wide: true, cell: (trial) => trial.reason ?? "" },
   ];
 }
@@ -95,11 +104,14 @@ export function Sweep({ id }: { id: string }) {
   count.current = value?.trials.length ?? 0;
   const [refused, set_refused] = useState<unknown>();
   const [chosen, set_chosen] = useState<SweepTrial[]>();
+  const [all_rows, show_all_rows] = useState(false);
+  const pictures = useMemo(() => value && html`<${Pictures} ...${value} choose=${set_chosen} />`, [value]); // not drawn again when some are chosen
   use_title(value ? `${value.sweep.name}, ${value.sweep.state}` : id);
   if (!value) return html`<${PageState} title=${`Sweep ${id}`} error=${error} back=${{ href: href("/sweeps"), name: "All sweeps" }} />`;
   const { sweep, trials } = value;
   const path = `/v1/sweeps/${id}`;
-  const shown = chosen ? trials.filter((trial) => chosen.some(({ number }) => number === trial.number)) : trials;
+  const chosen_numbers = chosen && new Set(chosen.map((trial) => trial.number));
+  const shown = chosen_numbers ? trials.filter((trial) => chosen_numbers.has(trial.number)) : trials;
   const jobs = shown.flatMap((trial) => trial.job_id ?? []).slice(0, compared_max);
   const counts = ["running", "paused", "completed", "stopped", "failed"].map((state) => `${sweep.trials[state as keyof typeof sweep.trials]} ${state}`).join(", ");
   return html`<main class="full">
@@ -113,9 +125,10 @@ export function Sweep({ id }: { id: string }) {
       ${number(sweep.core_s ?? 0)} core-seconds. Created ${time(sweep.created_at)}.</p>
     ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.</p>
       <${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}
-    <${Pictures} ...${value} choose=${set_chosen} />
+    ${pictures}
     <h2>Trials${chosen && `: ${shown.length} of ${trials.length}`}</h2>
-    <div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${shown} key_of=${(trial: SweepTrial) => trial.number} /></div>
+    <div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${all_rows ? shown : shown.slice(0, rows_at_first)} key_of=${(trial: SweepTrial) => trial.number} /></div>
+    ${!all_rows && shown.length > rows_at_first && html`<button onClick=${() => show_all_rows(true)}>Show all ${number(shown.length)} trials</button>`}
     <${Decisions} sweep=${id} revision=${value.revision} />
     <${Curls} requests=${[{ label: "Read the sweep", method: "GET", path }, { label: "Its trials, the best first", method: "GET", path: `${path}/trials?order_by=best` },
       ...verbs.filter(({ offered }) => offered(sweep.state)).map(({ verb, label }) => ({ label, method: "POST", path: `${path}/${verb}` }))]} />

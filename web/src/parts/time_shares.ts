@@ -1,4 +1,5 @@
 // Where a job's time goes: the verdict, the shares it rests on, how busy each core is.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { address } from "../api/base";
 import { get } from "../api/client";
@@ -18,7 +19,7 @@ const names: [string, string][] = [
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
 /** Shown once the job has `begun`, which its first metrics show: from then on there is a report. */
-export function TimeShares({ job, begun }: { job: Job; begun: boolean }) {
+export function TimeShares({ job, begun, children }: { job: Job; begun: boolean; children?: ComponentChildren }) {
   const [report, set_report] = useState<Report | undefined>(undefined);
   const ended = final_states.includes(job.state);
   useEffect(() => {
@@ -42,5 +43,6 @@ export function TimeShares({ job, begun }: { job: Job; begun: boolean }) {
     </tr>`)}</tbody></table></div>
     <p class="hint">${duration(report.phases.execute)} of steps, busy: ${busy}.${" "}
       <a href=${address(`/v1/jobs/${job.id}/report?format=text`)}>report</a>, <a download="trace.json" href=${address(`/v1/jobs/${job.id}/trace`)}>trace</a></p>
+    ${children}
   </section>`;
 }

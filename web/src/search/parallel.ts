@@ -1,6 +1,6 @@
 // Parallel coordinates: an axis for each parameter, a line for each trial, its colour by the objective. Dragging along an axis keeps the lines
 // that pass there; they are painted on a canvas, because thousands of elements would not follow the hand.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { SweepTrial } from "../api/schema";
 import { ink, scheme } from "../charts/palette";
@@ -19,10 +19,22 @@ const x_of = (index: number, count: number, width: number) => margin.left + (cou
 const y_of = (place: number) => height_px - margin.bottom - place * (height_px - margin.top - margin.bottom);
 const place_at = (y: number) => Math.min(1, Math.max(0, (height_px - margin.bottom - y) / (height_px - margin.top - margin.bottom)));
 
-export function passes(trial: SweepTrial, axes: Axis[], brushes: Brushes): boolean {
-  return axes.every((axis) => {
+/** A trial with what does not change while it is brushed. */
+interface Line {
+  trial: SweepTrial;
+  places: (number | undefined)[]; // on each axis
+  colour: string;
+}
+
+const lines_of = (trials: SweepTrial[], axes: Axis[]): Line[] => trials.map((trial) => {
+  const places = axes.map((axis) => axis.place(trial));
+  return { trial, places, colour: shade(places.at(-1), scheme.matches) };
+});
+
+function is_kept({ places }: Line, axes: Axis[], brushes: Brushes): boolean {
+  return axes.every((axis, index) => {
     const brush = brushes.get(axis.name);
-    const place = axis.place(trial);
+    const place = places[index];
     return !brush || (place !== undefined && place >= brush[0] && place <= brush[1]);
   });
 }
@@ -52,32 +64,31 @@ function paint_axes(canvas: CanvasRenderingContext2D, axes: Axis[], brushes: Bru
   });
 }
 
-function paint_lines(canvas: CanvasRenderingContext2D, trials: SweepTrial[], axes: Axis[], brushes: Brushes, width: number) {
-  const objective = axes.at(-1)!;
-  const chosen = trials.filter((trial) => passes(trial, axes, brushes));
-  const others = new Set(chosen);
-  const line = (trial: SweepTrial) => {
-    canvas.beginPath();
-    let open = false;
-    axes.forEach((axis, index) => {
-      const place = axis.place(trial);
-      if (place === undefined) return void (open = false);
-      const x = x_of(index, axes.length, width);
-      if (open) canvas.lineTo(x, y_of(place));
-      else canvas.moveTo(x, y_of(place));
-      open = true;
-    });
-    canvas.stroke();
-  };
+function paint_line(canvas: CanvasRenderingContext2D, { places }: Line, xs: number[]) {
+  canvas.beginPath();
+  let open = false;
+  places.forEach((place, index) => {
+    if (place === undefined) return void (open = false);
+    if (open) canvas.lineTo(xs[index], y_of(place));
+    else canvas.moveTo(xs[index], y_of(place));
+    open = true;
+  });
+  canvas.stroke();
+}
+
+function paint_lines(canvas: CanvasRenderingContext2D, lines: Line[], axes: Axis[], brushes: Brushes, width: number) {
+  const xs = axes.map((_, index) => x_of(index, axes.length, width));
+  const chosen = lines.filter((line) => is_kept(line, axes, brushes));
+  const kept = new Set(chosen);
   canvas.lineWidth = 1;
   canvas.globalAlpha = 0.25;
   canvas.strokeStyle = ink().grid;
-  for (const trial of trials) if (!others.has(trial)) line(trial);
+  for (const line of lines) if (!kept.has(line)) paint_line(canvas, line, xs);
   canvas.lineWidth = 1.5;
   canvas.globalAlpha = chosen.length > 300 ? 0.35 : 0.8;
-  for (const trial of chosen) {
-    canvas.strokeStyle = shade(objective.place(trial), scheme.matches);
-    line(trial);
+  for (const line of chosen) {
+    canvas.strokeStyle = line.colour;
+    paint_line(canvas, line, xs);
   }
 }
 
@@ -92,6 +103,7 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
   const brushes = useSignal<Brushes>(new Map());
   const width = useSignal(0);
   const drag = useRef<{ axis: Axis; from: number }>();
+  const lines = useMemo(() => lines_of(trials, axes), [trials, axes, scheme_revision.value]);
 
   useEffect(() => {
     const observer = new ResizeObserver(() => (width.value = holder.current?.parentElement?.clientWidth ?? 0));
@@ -103,13 +115,13 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
     [element.width, element.height] = [width.value * devicePixelRatio, height_px * devicePixelRatio];
     const canvas = element.getContext("2d")!;
     canvas.scale(devicePixelRatio, devicePixelRatio);
-    paint_lines(canvas, trials, axes, brushes.value, width.value);
+    paint_lines(canvas, lines, axes, brushes.value, width.value);
     paint_axes(canvas, axes, brushes.value, width.value);
-  }, [trials, axes, brushes.value, width.value, scheme_revision.value]);
+  }, [lines, brushes.value, width.value]);
 
-  const set = (next: Brushes) => {
-    brushes.value = next;
-    chosen(next.size === 0 ? undefined : trials.filter((trial) => passes(trial, axes, next)));
+  const tell = () => {
+    const next = brushes.value;
+    chosen(next.size === 0 ? undefined : lines.filter((line) => is_kept(line, axes, next)).map(({ trial }) => trial));
   };
   const begin = (event: PointerEvent) => {
     const index = axes.findIndex((_, i) => Math.abs(event.offsetX - x_of(i, axes.length, width.value)) < grip_px);
@@ -121,9 +133,17 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
     if (!drag.current) return;
     const { axis, from } = drag.current;
     const to = place_at(event.offsetY);
-    set(new Map([...brushes.value, [axis.name, [Math.min(from, to), Math.max(from, to)]]]));
+    brushes.value = new Map([...brushes.value, [axis.name, [Math.min(from, to), Math.max(from, to)]]]);
+  };
+  const end = () => {
+    if (drag.current) tell(); // once: the table follows more slowly than the lines
+    drag.current = undefined;
+  };
+  const keep_all = () => {
+    brushes.value = new Map();
+    tell();
   };
   return html`<div class="parallel"><canvas ref=${holder} role="img" aria-label=${`${trials.length} trials over ${axes.map((axis) => axis.name).join(", ")}; the table has the values`}
-      onPointerDown=${begin} onPointerMove=${move} onPointerUp=${() => (drag.current = undefined)}></canvas></div>
-    <p class="hint">Drag along an axis to keep the trials that pass there. ${brushes.value.size > 0 && html`<button onClick=${() => set(new Map())}>Keep all</button>`}</p>`;
+      onPointerDown=${begin} onPointerMove=${move} onPointerUp=${end}></canvas></div>
+    <p class="hint">Drag along an axis to keep the trials that pass there. ${brushes.value.size > 0 && html`<button onClick=${keep_all}>Keep all</button>`}</p>`;
 }
