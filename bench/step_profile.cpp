@@ -2,10 +2,15 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "executor/bench/flops.h"
 #include "executor/bench/step.h"
@@ -14,8 +19,10 @@
 #include "executor/runtime/run.h"
 
 /// Where the time of a workload's training step goes: CPU time of each kernel of its program, of
-/// all workers, so a busy machine does not matter much. usage: bench_step_profile WORKLOAD
-/// [f32|bf16] [rounds] [cores] [batch] [workers]     (f32 5 1, the workload's, 1)
+/// all workers, so a busy machine does not matter much.
+///
+/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores] [batch] [workers]
+///        (f32, 5, 1, the workload's, 1)
 namespace slipway {
 namespace {
 
