@@ -43,8 +43,8 @@ function Matrix({ classes, counts }: ConfusionMatrix) {
 const columns: Column<ClassRow>[] = [
   { name: "class", wide: true, cell: (one) => one.name },
   { name: "samples", cell: (one) => number(one.samples) },
-  { name: "found", title: "Recall: of its samples, those that were predicted as it", cell: (one) => share(one.right, one.samples) },
-  { name: "right of those predicted", title: "Precision: of what was predicted as it, what was of it", cell: (one) => share(one.right, one.predicted) },
+  { name: "recall", title: "Of its samples, the share that was predicted as it", cell: (one) => share(one.right, one.samples) },
+  { name: "precision", title: "Of what was predicted as it, the share that was of it", cell: (one) => share(one.right, one.predicted) },
 ];
 
 export function Confusion(matrix: ConfusionMatrix) {
