@@ -11,6 +11,9 @@ async function look({ page, found, data, open, check, shot }) {
   await page.getByRole("link", { name: "broken" }).click();
   found.problems = await page.getByRole("region", { name: "problems" }).innerText();
   await check("failed dataset");
+  await open("#/datasets");
+  await page.getByLabel("Name", { exact: true }).fill("PICT");
+  await until(page, async () => (await page.locator("tbody a").allInnerTexts()).join() === "pictures", "the dataset of that name");
   await open("#/datasets?name=nobody");
   await page.getByText("Clear a filter").waitFor();
 

@@ -1,5 +1,7 @@
-// Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier.
+// Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier; and counts the
+// bytes of its first view with an empty cache.
 import { run, until } from "./browser.mjs";
+import { count_bytes } from "./bytes.mjs";
 
 const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live, dataset, fork }) => ({
   overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`, fork: `#/jobs/${fork}`,
@@ -10,12 +12,18 @@ const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted,
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
 });
 
-await run(async ({ page, found, data, open, check, shot }) => {
+await run(async ({ browser, page, found, data, open, check, shot }) => {
+  const session = await browser.newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  const counter = count_bytes(session);
+  found.first_view_bytes = {};
   found.titles = {};
   found.too_wide = [];
   for (const [name, address] of Object.entries(pages(data)))
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
+      counter.begin();
       await open(address);
       await page.locator("h1").waitFor();
       await until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
@@ -27,5 +35,6 @@ await run(async ({ page, found, data, open, check, shot }) => {
         await check(`${name} ${colorScheme} ${width}`);
         await shot(`${name}_${colorScheme}_${width}`);
       }
+      found.first_view_bytes[name] = counter.bytes(); // by now the page has read once more, as it does when its stream has begun
     }
 });

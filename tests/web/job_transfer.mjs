@@ -1,30 +1,30 @@
 // Counts the bytes of a job's page, of an idle list, and the streams of two tabs.
 import { run, until } from "./browser.mjs";
+import { count_bytes } from "./bytes.mjs";
 
 await run(async ({ browser, page, found, data, open }) => {
   const session = await browser.newCDPSession(page);
-  let bytes = 0;
   const paths = [];
   await session.send("Network.enable");
-  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  const counter = count_bytes(session);
   session.on("Network.requestWillBeSent", ({ request }) => paths.push(new URL(request.url).pathname));
 
   await open(`#/jobs/${data.long}`);
   await page.locator(".chart canvas").first().waitFor();
   await page.getByText("model.safetensors").first().waitFor();
   await page.waitForTimeout(500);
-  found.job_bytes = bytes;
+  found.job_bytes = counter.bytes();
   found.job_paths = paths.filter((path) => path.endsWith("/events"));
   found.curve = await page.locator(".chart").first().innerText();
 
-  bytes = 0;
-  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   await open("#/jobs");
   await page.getByRole("link", { name: "long" }).waitFor();
   await page.waitForTimeout(3000); // it is read once more when the stream has begun
-  found.first_view_bytes = bytes;
   const opened = paths.length;
-  await page.waitForTimeout(8000);
+  counter.begin();
+  await page.waitForTimeout(5000);
+  found.idle_bytes = counter.bytes();
   found.idle_paths = paths.slice(opened).filter((path) => !path.endsWith("/v1/events"));
 
   // A second tab hears of a job through the stream of the first one.

@@ -76,6 +76,43 @@ async function lineage({ page, found, data, open, shot }) {
   found.shaded = await page.locator('.matrix td[class*="shade"]').count();
 }
 
+async function population({ page, found, data, open, check, shot }) {
+  await open(`#/sweeps/${data.population}`);
+  await page.getByRole("region", { name: "trials" }).waitFor();
+  found.population = await page.getByRole("region", { name: "trials" }).innerText();
+  await open(`#/jobs/${data.copied}`);
+  const list = page.getByRole("list", { name: "lineage" });
+  await until(page, async () => (await list.isVisible()) && /weights/.test(await list.innerText()), "the lineage");
+  found.copied = await list.innerText();
+  await check("lineage of a population");
+  await shot("population");
+}
+
+async function timeline({ page, found, data, open, check, shot }) {
+  await open(`#/jobs/${data.done}`);
+  await page.getByRole("button", { name: "Show the timeline" }).click();
+  const table = page.getByRole("region", { name: "what took the time" });
+  await table.waitFor();
+  found.timeline = await table.innerText();
+  const canvas = page.locator(".trace canvas");
+  const bytes = () => canvas.evaluate((element) => element.toDataURL().length);
+  found.timeline_whole = await bytes();
+  await canvas.focus();
+  await page.keyboard.press("+");
+  await page.waitForTimeout(100);
+  found.timeline_zoomed = await bytes();
+  await page.keyboard.press("0");
+  // Somewhere along the row of the training thread something is under the pointer.
+  const box = await canvas.boundingBox();
+  for (let part = 0.1; part < 1 && !found.pointed; part += 0.02) {
+    await page.mouse.move(box.x + part * box.width, box.y + 11);
+    const words = await page.locator(".trace + .hint").innerText();
+    if (words.startsWith("trainer")) found.pointed = words;
+  }
+  await check("timeline of a job");
+  await shot("job_timeline");
+}
+
 async function queue({ page, found, open }) {
   await open("#/queue");
   await page.getByRole("link", { name: "held" }).waitFor();
@@ -93,5 +130,5 @@ async function queue({ page, found, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [compare, sweep, lineage, machine, queue]) await use(with_page);
+  for (const use of [compare, sweep, population, lineage, timeline, machine, queue]) await use(with_page);
 });

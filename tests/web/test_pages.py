@@ -8,6 +8,7 @@ from service_for_browsers import Dashboard, NoComplaints, points_job, ruined_job
 LONG_NAME = "a-name-as-scripts-make-them-with-lr-0.00010-and-width-512-and-depth-4-and-dropout-0.1-and-seed-17-try-3"
 HELD = {"limits": {"start_after": "2100-01-01T00:00:00Z"}}
 MANY = 60
+FIRST_VIEW_BYTES_MAX = 120_000
 
 
 class JobLists(NoComplaints, unittest.TestCase):
@@ -77,7 +78,13 @@ def board_with_everything(case):
 class OtherPages(NoComplaints, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.found = board_with_everything(cls).run("other_pages")
+        board = board_with_everything(cls)
+        board.add_sweep("population", objective={"metric": "val_loss", "mode": "min"}, job=without_name(points_job()), limits={"max_concurrent": 2},
+                        space={"train.optimizer.lr": {"type": "log_uniform", "min": 1e-5, "max": 1e-1}},
+                        algorithm={"name": "pbt", "population": 2, "interval": 1, "max_time": 2, "quantile": 0.5})
+        trials = board.service.get(f"/v1/sweeps/{board.data['population']}/trials")["items"]
+        cls.copied = next(one for one in trials if one["lineage"])
+        cls.found = board.run("other_pages", copied=cls.copied["job_id"])
 
     def test_compared_jobs_share_charts_and_a_table_of_differences(self):
         for job in ("rate-0", "rate-1"):
@@ -106,6 +113,17 @@ class OtherPages(NoComplaints, unittest.TestCase):
         self.assertRegex(self.found["lineage"], r"further\s+fork from checkpoint ckp_\w+ of\s+done")
         self.assertIn("ckp_", self.found["attempts"])
 
+    def test_the_weights_that_a_population_copied_are_named(self):
+        source = self.copied["lineage"][0]["source"]
+        self.assertRegex(self.found["population"], rf"trial {source} at 1")
+        self.assertIn(f"of trial {source}, whose weights it took over,", self.found["copied"])
+
+    def test_a_timeline_shows_what_took_the_time(self):
+        for words in ("compile", "execute", "evaluate"):
+            self.assertIn(words, self.found["timeline"])
+        self.assertIn("trainer 0: ", self.found["pointed"])
+        self.assertNotEqual(self.found["timeline_zoomed"], self.found["timeline_whole"])
+
     def test_a_checkpoint_is_pinned_and_let_go(self):
         self.assertIn("pinned", self.found["pinned"])
 
@@ -121,7 +139,7 @@ class OtherPages(NoComplaints, unittest.TestCase):
 
     def test_the_queue_says_why(self):
         self.assertIn("2100-01-01", self.found["queue"])
-        self.assertIn("/v1/queue?limit=25", self.found["curl"])
+        self.assertIn("/v1/queue?limit=10", self.found["curl"])
 
     def test_the_overview_says_what_failed(self):
         self.assertIn("ruined failed: the validation loss is", self.found["overview"])
@@ -138,6 +156,10 @@ class EveryPage(NoComplaints, unittest.TestCase):
         self.assertEqual(self.found["titles"]["done"], "done, succeeded – Slipway")
         self.assertEqual(self.found["titles"]["queue"], "Queue – Slipway")
         self.assertNotIn("Slipway", self.found["titles"].values())
+
+    def test_every_first_view_is_small(self):
+        print("bytes of the largest first view:", *max((size, name) for name, size in self.found["first_view_bytes"].items()))
+        self.assertEqual({name: size for name, size in self.found["first_view_bytes"].items() if size > FIRST_VIEW_BYTES_MAX}, {})
 
     def test_nothing_lies_beside_the_screen(self):
         self.assertEqual(self.found["too_wide"], [])
