@@ -14,12 +14,31 @@ CREATE FUNCTION public.append_cross_validation_event(of_id text, event_type text
     from numbered
 $$;
 
-CREATE FUNCTION public.attempt_fits_job() RETURNS trigger
+CREATE FUNCTION public.attempts_fit_jobs() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+declare
+    ids text[] := (select array_agg(distinct job_id) from changed);
 begin
-    perform require_fitting_attempt(new.job_id, null);
+    if ids is not null then
+        perform check_jobs(ids, null);
+    end if;
     return null;
+end
+$$;
+
+CREATE FUNCTION public.check_jobs(ids text[], states_before text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+begin
+    insert into job_to_check (job_id, state_before)
+    select asked.id, asked.state_before
+    from unnest(ids, states_before) as asked (id, state_before)
+    join job on job.id = asked.id
+    where (job.state <> all (final_job_states()) and job.state not in ('queued', 'paused'))
+          <> exists (select from attempt where job_id = asked.id and ended_at is null);
 end
 $$;
 
@@ -32,32 +51,6 @@ begin
         raise exception 'term % of the leader of % is over', leader_term, leader_name
             using errcode = 'SW002';
     end if;
-end
-$$;
-
-CREATE FUNCTION public.checkpoint_release() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-declare
-    used text;
-begin
-    for used in delete from checkpoint_use where job_id = new.id returning checkpoint_id loop
-        -- Of two users that end together, the second one waits here and finds itself the last.
-        perform from checkpoint where id = used for no key update;
-        with pruned as (
-            update checkpoint
-            set deleted_at = clock_timestamp()
-            where id = used and unwanted and not pinned and deleted_at is null
-              and not exists (select from checkpoint_use where checkpoint_id = used)
-            returning job_id, attempt, name
-        )
-        insert into garbage (path, host)
-        select 'checkpoints/' || job_id || '/' || name, member.host
-        from pruned
-        join attempt_member as member using (job_id, attempt)
-        where member.rank = 0;
-    end loop;
-    return null;
 end
 $$;
 
@@ -144,6 +137,10 @@ CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp
     LANGUAGE sql STABLE
     RETURN (core_seconds * power((2)::double precision, (- (LEAST((1000)::numeric, GREATEST((0)::numeric, (EXTRACT(epoch FROM (statement_timestamp() - at)) / (86400)::numeric))))::double precision)));
 
+CREATE FUNCTION public.final_job_states() RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    RETURN '{cancelled,expired,failed,stopped,succeeded,timed_out}'::text[];
+
 CREATE FUNCTION public.job_begins() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -227,6 +224,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.job_checked() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    delete from job_to_check where job_id = new.job_id;
+    perform require_fitting_attempt(new.job_id, new.state_before);
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.job_class_allowed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -292,64 +299,146 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.job_fits_attempt() RETURNS trigger
+CREATE FUNCTION public.job_follow_moves() RETURNS trigger
     LANGUAGE plpgsql
-    AS $$
-begin
-    perform require_fitting_attempt(new.id, old.state);
-    return null;
-end
-$$;
-
-CREATE FUNCTION public.job_follow() RETURNS trigger
-    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 declare
-    ends   boolean := new.finished_at is not null;
-    reason json := null;
+    moved       text[];
+    ended       text[];
+    queued      text[];
+    relisted    text[];
+    projects    text[];
+    crossing    text[];
+    left_states text[];
+    of_job      text;
 begin
-    if new.state = old.state then
-        if new.state = 'queued'
-           and (new.queue_class, new.name) is distinct from (old.queue_class, old.name) then
-            update queue
-            set class_rank = queue_class_rank(new.queue_class),
-                name       = new.name
-            where job_id = new.id;
-        end if;
+    with paired as materialized (
+        select after.id, after.project, after.state, before.state as from_state,
+               after.finished_at is not null as ends,
+               (after.queue_class, after.name) is distinct from (before.queue_class, before.name)
+                   as is_relisted,
+               (before.finished_at is null and before.state not in ('queued', 'paused'))
+               <> (after.finished_at is null and after.state not in ('queued', 'paused'))
+                   as is_crossing
+        from before
+        full join after using (id)
+    )
+    select array_agg(id) filter (where state <> from_state),
+           array_agg(id order by id) filter (where state <> from_state and ends),
+           array_agg(id order by project, id)
+               filter (where state <> from_state and state = 'queued'),
+           array_agg(id) filter (where state = from_state and state = 'queued' and is_relisted),
+           array_agg(distinct project) filter (where state <> from_state),
+           array_agg(id) filter (where is_crossing),
+           array_agg(from_state) filter (where is_crossing)
+    into moved, ended, queued, relisted, projects, crossing, left_states
+    from paired;
+    if relisted is not null then
+        update queue
+        set class_rank = queue_class_rank(after.queue_class),
+            name       = after.name
+        from after
+        where queue.job_id = any (relisted) and after.id = queue.job_id;
+    end if;
+    if crossing is not null then
+        perform check_jobs(crossing, left_states);
+    end if;
+    if moved is null then
         return null;
     end if;
-    if new.reason_code is not null then
-        reason := json_build_object('code', new.reason_code, 'message', new.reason_message);
-    end if;
-    insert into job_event (job_id, seq, type, body)
-    values (new.id, new.event_seq - ends::integer, 'state',
-            json_build_object('state', new.state,
-                              'from', old.state,
-                              'reason', reason, 'attempt', new.attempts,
-                              'restarts', new.restarts));
-    if ends then
+    with paired as materialized (
+        select after.id, after.state, before.state as from_state, after.passed || after.state as path,
+               after.event_seq, after.finished_at is not null as ends, after.attempts,
+               after.restarts, after.project, after.created_by, after.queue_class,
+               before.project as from_project, before.created_by as from_created_by,
+               before.queue_class as from_queue_class,
+               case when after.reason_code is not null
+                    then json_build_object('code', after.reason_code,
+                                           'message', after.reason_message) end as reason,
+               after.state = 'starting' as starts,
+               before.finished_at is null and after.finished_at is not null as ends_now,
+               case when after.state = 'starting' and before.started_at is null
+                    then extract(epoch from after.started_at - after.created_at) end as waited_s
+        from before
+        full join after using (id)
+    ), moves as materialized (
+        select *
+        from paired
+        where state <> from_state
+    ), events as (
         insert into job_event (job_id, seq, type, body)
-        values (new.id, new.event_seq, 'end',
-                json_build_object('state', new.state, 'reason', reason));
-    end if;
-    if new.state = 'queued' then
+        select id, event_seq - ends::integer - cardinality(path) + place, 'state',
+               json_build_object('state', step,
+                                 'from', case when place = 1 then from_state
+                                              else path[place - 1] end,
+                                 'reason', case when place = cardinality(path) then reason end,
+                                 'attempt', attempts, 'restarts', restarts)
+        from moves
+        cross join lateral unnest(path) with ordinality as steps (step, place)
+        union all
+        select id, event_seq, 'end', json_build_object('state', state, 'reason', reason)
+        from moves
+        where ends
+    ), counts as (
+        insert into job_count (state, project, created_by, queue_class, jobs, submitted, started,
+                               ended, waited_s)
+        select from_state, from_project,
+               case when from_state = 'queued' then from_created_by else '' end,
+               case when from_state = 'queued' then from_queue_class else '' end,
+               -count(*), 0, 0, 0, null::double precision
+        from moves
+        group by 1, 2, 3, 4
+        union all
+        select state, project, case when state = 'queued' then created_by else '' end,
+               case when state = 'queued' then queue_class else '' end,
+               count(*), 0, count(*) filter (where starts), count(*) filter (where ends_now),
+               max(waited_s)
+        from moves
+        -- Who starts for the first time has a row of its own, by which its wait is counted.
+        group by 1, 2, 3, 4, case when waited_s is not null then id end
+    )
+    delete from queue
+    using moves
+    where moves.from_state = 'queued' and queue.job_id = moves.id;
+    if queued is not null then
         -- Who has started once keeps its right to run: valid_until is over for it.
         insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id,
                            not_before, valid_until, dataset_id, dataset_ready, memory_bytes,
                            group_name)
-        values (new.id, new.project, new.name, queue_class_rank(new.queue_class), new.created_at,
-                new.cores, new.core_id,
-                case when new.not_before > clock_timestamp() then new.not_before end,
-                case when new.started_at is null then new.valid_until end, new.dataset_id,
-                exists (select from dataset where id = new.dataset_id and state = 'ready'),
-                counted_memory_bytes(new.spec), coalesce(new.spec #>> '{queue,group}', ''));
-        if new.spec #>> '{queue,group}' is not null then
-            perform keep_group(new.project, new.spec #>> '{queue,group}',
-                               (new.spec #>> '{queue,group_limit}')::integer, false);
-        end if;
-    elsif old.state = 'queued' then
-        delete from queue where job_id = new.id;
+        select id, project, name, queue_class_rank(queue_class), created_at, cores, core_id,
+               case when not_before > clock_timestamp() then not_before end,
+               case when started_at is null then valid_until end, dataset_id,
+               exists (select from dataset where id = after.dataset_id and state = 'ready'),
+               counted_memory_bytes(spec), coalesce(spec #>> '{queue,group}', '')
+        from after
+        where id = any (queued);
+        perform keep_group(project, spec #>> '{queue,group}',
+                           (spec #>> '{queue,group_limit}')::integer, false)
+        from (select *
+              from after
+              where id = any (queued) and spec #>> '{queue,group}' is not null
+              order by project, spec #>> '{queue,group}', id) as grouped;
     end if;
+    if exists (select from webhook where project = any (projects)) then
+        perform (with paired as materialized (
+                     select after as job, before.state as from_state
+                     from before
+                     full join after using (id)
+                 )
+                 select count(webhook_note_job(job, from_state))
+                 from (select *
+                       from paired
+                       where (job).state <> from_state
+                       order by (job).id) as moves);
+    end if;
+    for of_job in select distinct job_id
+                  from checkpoint_use
+                  where job_id = any (ended)
+                  order by job_id loop
+        perform release_checkpoints(of_job);
+    end loop;
     return null;
 end
 $$;
@@ -357,6 +446,9 @@ $$;
 CREATE FUNCTION public.job_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+declare
+    here text := old.state;
+    step text;
 begin
     if new.event_seq < old.event_seq then
         raise exception 'event numbers of % cannot go back', old.id;
@@ -366,15 +458,21 @@ begin
         new.version := old.version + 1;
     end if;
     if new.state = old.state then
+        new.passed := old.passed;
         return new;
     end if;
-    if not exists (select from job_transition
-                   where from_state = old.state and to_state = new.state) then
-        raise exception 'a job that is % cannot become %', old.state, new.state
-            using errcode = 'SW001', detail = old.state, hint = new.state;
+    if new.passed is not distinct from old.passed then
+        new.passed := null;
     end if;
-    new.event_seq := new.event_seq + 1;
-    if (select final from job_state where name = new.state) then
+    foreach step in array new.passed || new.state loop
+        if not (here || ' ' || step) = any (job_steps()) then
+            raise exception 'a job that is % cannot become %', here, step
+                using errcode = 'SW001', detail = here, hint = step;
+        end if;
+        here := step;
+        new.event_seq := new.event_seq + 1;
+    end loop;
+    if new.state = any (final_job_states()) then
         new.event_seq := new.event_seq + 1;
         new.finished_at := clock_timestamp();
     elsif new.state = 'starting' and new.started_at is null then
@@ -457,6 +555,7 @@ END) STORED,
     traceparent text,
     parent_id text,
     parent_key text,
+    passed text[],
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_continues_from_check CHECK (((continues_from IS NULL) OR (origin_job_id IS NOT NULL))),
@@ -479,6 +578,7 @@ END),
     CONSTRAINT job_origin_check CHECK (((origin_action IS NULL) = (origin_job_id IS NULL))),
     CONSTRAINT job_parent_id_check CHECK ((parent_id ~ '^(swp|cv)_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT job_parent_key_check CHECK (((parent_key <> ''::text) AND ((parent_id IS NULL) = (parent_key IS NULL)))),
+    CONSTRAINT job_passed_check CHECK ((passed <@ ARRAY['starting'::text, 'compiling'::text, 'running'::text, 'finishing'::text, 'preempting'::text, 'pausing'::text, 'cancelling'::text])),
     CONSTRAINT job_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
     CONSTRAINT job_project_check CHECK ((project <> ''::text)),
     CONSTRAINT job_pruned_check CHECK ((pruned <@ ARRAY['events'::text, 'logs'::text, 'metrics'::text])),
@@ -513,6 +613,10 @@ begin
     return null;
 end
 $$;
+
+CREATE FUNCTION public.job_steps() RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    RETURN '{"cancelling cancelled","cancelling failed","cancelling succeeded","cancelling timed_out","compiling cancelling","compiling failed","compiling finishing","compiling pausing","compiling preempting","compiling queued","compiling running","compiling stopped","compiling timed_out","finishing cancelling","finishing failed","finishing queued","finishing stopped","finishing succeeded","finishing timed_out","paused cancelled","paused queued","paused stopped","pausing cancelling","pausing failed","pausing paused","pausing succeeded","pausing timed_out","preempting cancelling","preempting failed","preempting queued","preempting succeeded","preempting timed_out","queued cancelled","queued expired","queued failed","queued paused","queued starting","queued stopped","running cancelling","running failed","running finishing","running pausing","running preempting","running queued","running stopped","running timed_out","starting cancelling","starting compiling","starting failed","starting pausing","starting preempting","starting queued","starting stopped","starting timed_out"}'::text[];
 
 CREATE FUNCTION public.keep_group(of_project text, of_name text, wanted integer, replaces boolean) RETURNS void
     LANGUAGE plpgsql
@@ -551,17 +655,55 @@ CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS
 
 CREATE FUNCTION public.lease_guard() RETURNS trigger
     LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
+declare
+    bad record;
 begin
-    if not exists (select from attempt_member as member
-                   join attempt using (job_id, attempt)
-                   where member.job_id = new.job_id and member.attempt = new.attempt
-                     and member.host = new.host and new.core = any (member.cores)
-                     and ended_at is null) then
+    select * into bad
+    from added
+    where not exists (select from attempt_member as member
+                      join attempt using (job_id, attempt)
+                      where member.job_id = added.job_id and member.attempt = added.attempt
+                        and member.host = added.host and added.core = any (member.cores)
+                        and ended_at is null)
+    limit 1;
+    if found then
         raise exception 'no live attempt % of % on core % of %',
-            new.attempt, new.job_id, new.core, new.host;
+            bad.attempt, bad.job_id, bad.core, bad.host;
     end if;
     return null;
+end
+$$;
+
+CREATE TABLE public.attempt (
+    job_id text NOT NULL,
+    attempt integer NOT NULL,
+    fence text NOT NULL,
+    resumed_from text DEFAULT ''::text NOT NULL,
+    exit_kind text DEFAULT ''::text NOT NULL,
+    exit_status integer,
+    message text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT attempt_attempt_check CHECK ((attempt >= 1)),
+    CONSTRAINT attempt_check CHECK (((exit_kind = ''::text) = (ended_at IS NULL))),
+    CONSTRAINT attempt_fence_check CHECK ((fence ~ '^[0-9a-f]{32}$'::text))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE FUNCTION public.live_attempts() RETURNS SETOF public.attempt
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+begin
+    return query
+    select *
+    from attempt
+    where ended_at is null;
 end
 $$;
 
@@ -592,9 +734,11 @@ begin
         select job.project as name,
                sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
                    ::double precision as core_seconds
-        from attempt
-        join job on job.id = attempt.job_id
-        where attempt.ended_at is null
+        from live_attempts() as attempt
+        cross join lateral (select job.project, job.cores
+                            from job
+                            where job.id = attempt.job_id
+                            offset 0) as job
         group by job.project
     )
     select wanted.name, coalesce(known.weight, 1),
@@ -691,6 +835,31 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.release_checkpoints(of_job text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    used text;
+begin
+    for used in delete from checkpoint_use where job_id = of_job returning checkpoint_id loop
+        -- Of two users that end together, the second one waits here and finds itself the last.
+        perform from checkpoint where id = used for no key update;
+        with pruned as (
+            update checkpoint
+            set deleted_at = clock_timestamp()
+            where id = used and unwanted and not pinned and deleted_at is null
+              and not exists (select from checkpoint_use where checkpoint_id = used)
+            returning job_id, attempt, name
+        )
+        insert into garbage (path, host)
+        select 'checkpoints/' || job_id || '/' || name, member.host
+        from pruned
+        join attempt_member as member using (job_id, attempt)
+        where member.rank = 0;
+    end loop;
+end
+$$;
+
 CREATE FUNCTION public.require_fitting_attempt(about text, state_before text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -739,17 +908,6 @@ CREATE FUNCTION public.webhook_event_type(before text, after text, first_start b
     LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN (before IS NULL) THEN 'job.created'::text WHEN ends THEN 'job.ended'::text WHEN (after = 'paused'::text) THEN 'job.paused'::text WHEN ((after = 'queued'::text) AND (before = 'paused'::text)) THEN 'job.resumed'::text WHEN (after = 'queued'::text) THEN 'job.requeued'::text WHEN ((after = 'starting'::text) AND first_start) THEN 'job.started'::text ELSE NULL::text END;
 
-CREATE FUNCTION public.webhook_note() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if exists (select from webhook where project = new.project) then
-        perform webhook_note_job(new, old.state);
-    end if;
-    return null;
-end
-$$;
-
 CREATE FUNCTION public.webhook_note_job(about public.job, before text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -780,23 +938,6 @@ begin
                     'restarts', about.restarts, 'best', about.best)));
 end
 $$;
-
-CREATE TABLE public.attempt (
-    job_id text NOT NULL,
-    attempt integer NOT NULL,
-    fence text NOT NULL,
-    resumed_from text DEFAULT ''::text NOT NULL,
-    exit_kind text DEFAULT ''::text NOT NULL,
-    exit_status integer,
-    message text DEFAULT ''::text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    CONSTRAINT attempt_attempt_check CHECK ((attempt >= 1)),
-    CONSTRAINT attempt_check CHECK (((exit_kind = ''::text) = (ended_at IS NULL))),
-    CONSTRAINT attempt_fence_check CHECK ((fence ~ '^[0-9a-f]{32}$'::text))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
 CREATE TABLE public.attempt_member (
     job_id text NOT NULL,
@@ -1130,6 +1271,11 @@ CREATE TABLE public.job_rate (
 CREATE TABLE public.job_state (
     name text NOT NULL,
     final boolean NOT NULL
+);
+
+CREATE TABLE public.job_to_check (
+    job_id text NOT NULL,
+    state_before text
 );
 
 CREATE TABLE public.job_transition (
@@ -1806,11 +1952,11 @@ CREATE INDEX webhook_delivery_of ON public.webhook_delivery USING btree (webhook
 
 CREATE INDEX webhook_of_project ON public.webhook USING btree (project, id);
 
-CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_job();
+CREATE TRIGGER attempts_begin AFTER INSERT ON public.attempt REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.attempts_fit_jobs();
+
+CREATE TRIGGER attempts_change AFTER UPDATE ON public.attempt REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.attempts_fit_jobs();
 
 CREATE TRIGGER checkpoint_of_job AFTER INSERT ON public.checkpoint REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
-
-CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
 
 CREATE TRIGGER cross_validation_fold_moves AFTER INSERT OR UPDATE OF state ON public.cross_validation_fold FOR EACH ROW EXECUTE FUNCTION public.cross_validation_fold_moves();
 
@@ -1820,13 +1966,13 @@ CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUT
 
 CREATE TRIGGER job_begins AFTER INSERT ON public.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_begins();
 
+CREATE CONSTRAINT TRIGGER job_checked AFTER INSERT ON public.job_to_check DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.job_checked();
+
 CREATE TRIGGER job_class_allowed_change BEFORE UPDATE OF queue_class ON public.job FOR EACH ROW WHEN ((old.queue_class <> new.queue_class)) EXECUTE FUNCTION public.job_class_allowed();
 
 CREATE TRIGGER job_counted AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
 
 CREATE TRIGGER job_counted_class AFTER UPDATE OF queue_class ON public.job FOR EACH ROW WHEN (((old.state = 'queued'::text) AND (new.state = 'queued'::text) AND (old.queue_class <> new.queue_class))) EXECUTE FUNCTION public.job_counted();
-
-CREATE TRIGGER job_counted_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION public.job_counted();
 
 CREATE TRIGGER job_event_guard BEFORE DELETE OR UPDATE ON public.job_event FOR EACH ROW EXECUTE FUNCTION public.job_event_guard();
 
@@ -1834,11 +1980,9 @@ CREATE TRIGGER job_event_keep BEFORE TRUNCATE ON public.job_event FOR EACH STATE
 
 CREATE TRIGGER job_event_of_job AFTER INSERT ON public.job_event REFERENCING NEW TABLE AS added FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION public.job_is_there();
 
-CREATE CONSTRAINT TRIGGER job_fits_attempt AFTER UPDATE OF state ON public.job DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.finished_at IS NULL) AND (old.state <> ALL (ARRAY['queued'::text, 'paused'::text]))) IS DISTINCT FROM ((new.finished_at IS NULL) AND (new.state <> ALL (ARRAY['queued'::text, 'paused'::text]))))) EXECUTE FUNCTION public.job_fits_attempt();
+CREATE TRIGGER job_follow_moves AFTER UPDATE ON public.job REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION public.job_follow_moves();
 
-CREATE TRIGGER job_follow AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.state <> new.state) OR (old.queue_class <> new.queue_class) OR (old.name <> new.name))) EXECUTE FUNCTION public.job_follow();
-
-CREATE TRIGGER job_guard BEFORE UPDATE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_guard();
+CREATE TRIGGER job_guard BEFORE UPDATE ON public.job FOR EACH ROW WHEN (((new.event_seq < old.event_seq) OR (new.passed IS DISTINCT FROM old.passed) OR ((((new.state IS DISTINCT FROM old.state) OR (new.name IS DISTINCT FROM old.name)) OR (new.labels IS DISTINCT FROM old.labels)) OR (new.queue_class IS DISTINCT FROM old.queue_class)))) EXECUTE FUNCTION public.job_guard();
 
 CREATE TRIGGER job_leaves AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_leaves();
 
@@ -1846,7 +1990,7 @@ CREATE TRIGGER job_metrics_settle AFTER UPDATE OF state ON public.job FOR EACH R
 
 CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH ROW WHEN (((new.dataset_id IS DISTINCT FROM old.dataset_id) AND (new.dataset_id IS NOT NULL))) EXECUTE FUNCTION public.dataset_is_there();
 
-CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
+CREATE TRIGGER lease_guard AFTER INSERT ON public.lease REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.lease_guard();
 
 CREATE TRIGGER metric_chunk_of_job AFTER INSERT ON public.metric_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
 
@@ -1857,8 +2001,6 @@ CREATE TRIGGER queue_held_enters AFTER INSERT ON public.queue FOR EACH ROW WHEN 
 CREATE TRIGGER queue_held_leaves AFTER DELETE ON public.queue FOR EACH ROW WHEN ((NOT old.ready)) EXECUTE FUNCTION public.queue_held_counted();
 
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
-
-CREATE TRIGGER webhook_note_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION public.webhook_note();
 
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;

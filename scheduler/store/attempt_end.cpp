@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
@@ -44,30 +45,17 @@ struct Settled {
     std::vector<JobState> passed;    ///< on the way to its state
 };
 
-Param intent_param(JobState state) {
-    const std::optional<Intent> intent = default_intent(state);
-    return intent ? Param(to_string(*intent)) : Param(std::nullopt);
-}
-
-/// The states passed by the way: a statement for the first ones, one for the second ones …
-void add_passages(std::span<const Settled> ends, std::vector<Statement>& statements) {
-    for (std::size_t place = 0;; ++place) {
-        Columns passed(queries::pass_states);
-        for (const Settled& end : ends) {
-            if (place >= end.passed.size()) continue;
-            const JobState state = end.passed[place];
-            passed.add({end.one->key->job_id, to_string(state), intent_param(state)});
-        }
-        if (passed.empty()) return;
-        statements.push_back(passed.statement());
-    }
+/// The states passed on the way, as an array of PostgreSQL; none: null.
+Param passed_param(std::span<const JobState> passed) {
+    if (passed.empty()) return std::nullopt;
+    std::vector<std::string_view> words;
+    for (const JobState state : passed)
+        words.push_back(to_string(state));
+    return fmt::format("{{{}}}", fmt::join(words, ","));
 }
 
 std::vector<Statement> end_statements(std::span<const Settled> ends) {
-    std::vector<Statement> statements;
-    add_passages(ends, statements);
     Columns attempts(queries::end_attempts);
-    Columns jobs(queries::settle_jobs);
     Columns cores(queries::note_core_ends);
     for (const Settled& settled : ends) {
         const AttemptKey& key = *settled.one->key;
@@ -77,16 +65,13 @@ std::vector<Statement> end_statements(std::span<const Settled> ends) {
         if (reason) reason->message = repaired_text(reason->message, message_bytes_max);
         const JsonText result = end.result.empty() ? end.result : repaired_json(end.result);
         attempts.add({key.job_id, key.attempt, end.exit_kind, end.exit_status,
-                      repaired_text(end.message, message_bytes_max)});
+                      repaired_text(end.message, message_bytes_max), to_string(to.state),
+                      reason_code(reason), reason_message(reason), to.restarts_added,
+                      to.retry_after, Param::or_null(result), Param::or_null(end.crash_key),
+                      to.crashes, passed_param(settled.passed)});
         cores.add({key.job_id, key.attempt, end.exit_kind});
-        jobs.add({key.job_id, to_string(to.state), reason_code(reason), reason_message(reason),
-                  to.restarts_added, to.retry_after, Param::or_null(result),
-                  Param::or_null(end.crash_key), to.crashes});
     }
-    statements.push_back(attempts.statement());
-    statements.push_back(jobs.statement());
-    statements.push_back(cores.statement());
-    return statements;
+    return {attempts.statement(), cores.statement()};
 }
 
 Statement lock_statement(std::span<EndedOne* const> ones) {
@@ -117,8 +102,9 @@ std::vector<Settled> settle_all(const Rows& locked, std::span<EndedOne* const> o
 void end_locked(Pool& pool, std::span<EndedOne* const> ones, const Statement& lock,
                 const LeaderTerm& term = {}) {
     const std::vector<Settled> ends = transact(pool, [&](Transaction& transaction) {
-        const std::vector<Rows> answers = transaction.run(std::vector<Statement>{lock});
-        std::vector<Settled> found = settle_all(answers[0], ones);
+        const std::vector<Rows> answers =
+            transaction.run(std::vector<Statement>{{&queries::keep_plans, {}}, lock});
+        std::vector<Settled> found = settle_all(answers[1], ones);
         if (found.empty()) return found;
         std::vector<Statement> statements = end_statements(found);
         if (term.number > 0) statements.push_back(check_statement(term));

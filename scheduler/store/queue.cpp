@@ -48,11 +48,11 @@ bool lost_race(const PgError& error) {
 
 std::vector<PlacementOutcome> place_together(Store& store, std::span<const Placement> placements,
                                              const LeaderTerm& term) {
-    std::vector<Statement> statements{place_statement(placements)};
+    std::vector<Statement> statements{{&queries::keep_plans, {}}, place_statement(placements)};
     if (auto decided = starts_statement(placements)) statements.push_back(*std::move(decided));
     const std::vector<Rows> answers = write_as_leader(store.pool(), term, std::move(statements));
     std::map<std::string, int, std::less<>> attempts;
-    for (const Row row : answers[0])
+    for (const Row row : answers[1])
         attempts.emplace(row.text("job_id"), row.small("attempt"));
     std::vector<PlacementOutcome> outcomes;
     for (const Placement& placement : placements) {

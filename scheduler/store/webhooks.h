@@ -3,10 +3,10 @@
 #include "scheduler/store/store.h"
 
 // Webhooks: an event of a job is written into the outbox by the transaction that moves the job
-// (trigger webhook_note), becomes one delivery for each webhook that wants it, and is sent until
-// the receiver takes it or the tries are used up. Every process of the service may do that: rows
-// that another one works on are passed over, and what a process that died had claimed is due again
-// after its lease. So a delivery is sent at least once, and now and then twice.
+// (trigger job_follow_moves), becomes one delivery for each webhook that wants it, and is sent
+// until the receiver takes it or the tries are used up. Every process of the service may do that:
+// rows that another one works on are passed over, and what a process that died had claimed is due
+// again after its lease. So a delivery is sent at least once, and now and then twice.
 namespace slipway::store {
 
 /// Where the events of a project's jobs go.

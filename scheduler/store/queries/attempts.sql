@@ -21,8 +21,13 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
                      and lease.attempt = attempt.attempt
                      and lease.expires_at > clock_timestamp()) as lease_expired
 from (select distinct job_id, attempt from lease where host = $1) as held
-join attempt using (job_id, attempt)
-join attempt_member as member using (job_id, attempt)
+-- By the index, whatever the plan that is kept has assumed of the number of attempts.
+cross join lateral (select *
+                    from attempt
+                    where job_id = held.job_id and attempt = held.attempt and ended_at is null
+                    offset 0) as attempt
+join attempt_member as member
+  on member.job_id = attempt.job_id and member.attempt = attempt.attempt
 join job on job.id = attempt.job_id
 left join dataset on dataset.id = job.dataset_id
 left join lateral (
@@ -33,7 +38,6 @@ left join lateral (
     limit 1
 ) as newest on true
 left join checkpoint as origin on origin.id = job.continues_from and origin.deleted_at is null
-where attempt.ended_at is null
 order by attempt.created_at, attempt.job_id, member.rank
 
 -- list_attempts: the attempts of a job, first to last
@@ -165,13 +169,15 @@ with asked as materialized (
     order by id
     for no key update
 )
-select locked.*, member.host
+select locked.*, live.host
 from locked
 join asked using (job_id)
-join attempt using (job_id, attempt, fence)
-join attempt_member as member using (job_id, attempt)
-where attempt.ended_at is null and member.rank = 0
-for no key update of attempt
+cross join lateral (select member.host
+                    from attempt
+                    join attempt_member as member using (job_id, attempt)
+                    where job_id = asked.job_id and attempt = asked.attempt
+                      and fence = asked.fence and attempt.ended_at is null and member.rank = 0
+                    for no key update of attempt) as live
 
 -- lock_expired_attempt: as lock_attempts, of one, but only while its leases have run out long enough ago
 -- in     $1 job_id  $2 attempt  $3 fence  $4 own host  $5 grace in seconds  $6 that of the own
@@ -205,25 +211,22 @@ where lease.expires_at < clock_timestamp()
 group by attempt.job_id, attempt.attempt, attempt.fence
 order by attempt.job_id
 
--- pass_states: a state that executors have passed without saying so
--- in     $1 ids text[]  $2 states text[]  $3 intents text[] with nulls
--- errors SW001 when the state machine has no such move
-update job
-set state          = passed.state,
-    reason_code    = null,
-    reason_message = null,
-    intent         = passed.intent
-from unnest($1::text[], $2::text[], $3::text[]) as passed (id, state, intent)
-where job.id = passed.id
-
--- end_attempts: closes the fences, frees the cores, and counts what the attempts have used for their
--- projects
--- in     $1 job_ids text[]  $2 attempts integer[]  $3 exit_kinds text[]
---        $4 exit_statuses integer[] with nulls  $5 messages text[]
+-- end_attempts: closes the fences, frees the cores, counts what the attempts have used for their
+-- projects, and moves the jobs to where they go; the triggers record it. One statement, so that at
+-- its end each job and its attempt fit again.
+-- in     arrays: $1 job_id  $2 attempt integer[]  $3 exit_kind  $4 exit_status or null integer[]
+--        $5 message  $6 state of the job  $7 reason_code or null  $8 reason_message or null
+--        $9 restarts to add integer[]  $10 back-off in seconds, 0 = none, double precision[]
+--        $11 result or null  $12 crash_key or null  $13 crashes integer[]
+--        $14 states passed before without saying so, as '{compiling,finishing}', or null
+-- errors SW001 when the state machine has no such moves
 with asked as materialized (
     select *
-    from unnest($1::text[], $2::integer[], $3::text[], $4::integer[], $5::text[])
-         as asked (job_id, attempt, exit_kind, exit_status, message)
+    from unnest($1::text[], $2::integer[], $3::text[], $4::integer[], $5::text[], $6::text[],
+                $7::text[], $8::text[], $9::integer[], $10::double precision[], $11::text[],
+                $12::text[], $13::integer[], $14::text[])
+         as asked (job_id, attempt, exit_kind, exit_status, message, state, reason_code,
+                   reason_message, restarts_added, back_off_s, result, crash_key, crashes, passed)
 ), ended as (
     update attempt
     set ended_at    = clock_timestamp(),
@@ -237,34 +240,29 @@ with asked as materialized (
     delete from lease
     using asked
     where lease.job_id = asked.job_id and lease.attempt = asked.attempt
+), settled as (
+    update job
+    set state          = asked.state,
+        passed         = asked.passed::text[],
+        reason_code    = asked.reason_code,
+        reason_message = asked.reason_message,
+        intent         = null,
+        restarts       = restarts + asked.restarts_added,
+        not_before     = case
+                             when asked.back_off_s > 0
+                             then clock_timestamp() + make_interval(secs => asked.back_off_s)
+                         end,
+        result         = coalesce(asked.result::jsonb, job.result),
+        crash_key      = asked.crash_key,
+        crashes        = asked.crashes
+    from asked
+    where job.id = asked.job_id
+    returning job.id, job.project, job.cores
 )
 insert into project_usage (project, core_seconds, at)
-select job.project, sum(job.cores * extract(epoch from ended.ended_at - ended.created_at)),
+select settled.project,
+       sum(settled.cores * extract(epoch from ended.ended_at - ended.created_at)),
        max(ended.ended_at)
 from ended
-join job on job.id = ended.job_id
-group by job.project
-
--- settle_jobs: where jobs go after an attempt; the triggers record it
--- in     arrays: $1 id  $2 state  $3 reason_code  $4 reason_message  $5 restarts to add integer[]
---        $6 back-off in seconds, 0 = none, double precision[]  $7 result or null
---        $8 crash_key or null  $9 crashes integer[]
--- errors SW001 when the state machine has no such move
-update job
-set state          = settled.state,
-    reason_code    = settled.reason_code,
-    reason_message = settled.reason_message,
-    intent         = null,
-    restarts       = restarts + settled.restarts_added,
-    not_before     = case
-                         when settled.back_off_s > 0
-                         then clock_timestamp() + make_interval(secs => settled.back_off_s)
-                     end,
-    result         = coalesce(settled.result::jsonb, job.result),
-    crash_key      = settled.crash_key,
-    crashes        = settled.crashes
-from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::double precision[],
-            $7::text[], $8::text[], $9::integer[])
-     as settled (id, state, reason_code, reason_message, restarts_added, back_off_s, result,
-                 crash_key, crashes)
-where job.id = settled.id
+join settled on settled.id = ended.job_id
+group by settled.project

@@ -7,11 +7,16 @@ select job.id, job.project, made.kind, made.code, made.message, nullif(made.rela
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
             $8::text[])
      with ordinality as made (job_id, kind, code, message, related_job, host, cores, fence, place)
-join job on job.id = made.job_id
-where made.fence = ''
-   or exists (select from attempt
-              where attempt.job_id = made.job_id and attempt.attempt = job.attempts
-                and attempt.fence = made.fence)
+-- By the index, whatever the plan that is kept has assumed of the number of jobs and attempts.
+cross join lateral (select id, project
+                    from job
+                    where id = made.job_id
+                      and (made.fence = ''
+                           or made.fence = (select fence
+                                            from attempt
+                                            where attempt.job_id = job.id
+                                              and attempt.attempt = job.attempts))
+                    offset 0) as job
 order by made.place
 
 -- list_decisions_page: the newest first

@@ -149,9 +149,12 @@ where host = $1 and core = $2
 with ended as (
     select member.host, member.cores[1] as core, one.job_id, one.exit_kind
     from unnest($1::text[], $2::integer[], $3::text[]) as one (job_id, attempt, exit_kind)
-    join attempt_member as member
-        on member.job_id = one.job_id and member.attempt = one.attempt
-    where cardinality(member.cores) = 1
+    -- By the index, whatever the plan that is kept has assumed of the number of attempts.
+    cross join lateral (select host, cores
+                        from attempt_member
+                        where job_id = one.job_id and attempt = one.attempt
+                          and cardinality(cores) = 1
+                        offset 0) as member
 ), worked as (
     delete from core_failure as failure
     using ended

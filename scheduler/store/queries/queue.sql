@@ -58,9 +58,12 @@ with recursive present (project, group_name, shape) as (
                         limit 1) as next
 ), running as (
     select job.project, job.spec #>> '{queue,group}' as group_name, count(*) as jobs
-    from attempt
-    join job on job.id = attempt.job_id
-    where attempt.ended_at is null and job.spec #>> '{queue,group}' is not null
+    from live_attempts() as attempt
+    cross join lateral (select project, spec
+                        from job
+                        where id = attempt.job_id
+                        offset 0) as job
+    where job.spec #>> '{queue,group}' is not null
     group by 1, 2
 ), wanted as (
     select present.project, present.group_name, present.shape, job_group.jobs_max as group_limit,
@@ -73,8 +76,8 @@ with recursive present (project, group_name, shape) as (
                      and running.group_name = present.group_name
 )
 select head.job_id, head.project, head.class_rank, head.queued_at, head.cores, head.core_id,
-       head.memory_bytes, time_left_s(job) as runs_at_most_s, wanted.group_name,
-       wanted.group_limit, job.dataset_id
+       head.memory_bytes, job.runs_at_most_s, wanted.group_name, wanted.group_limit,
+       job.dataset_id
 from wanted
 cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue
@@ -82,7 +85,11 @@ cross join lateral (select job_id, project, class_rank, queued_at, cores, core_i
                       and shape = wanted.shape
                     order by class_rank::integer, queued_at, job_id
                     limit wanted.jobs) as head
-join job on job.id = head.job_id
+-- By the index, here and above, whatever the plan that is kept has assumed of the number of jobs.
+cross join lateral (select dataset_id, time_left_s(job) as runs_at_most_s
+                    from job
+                    where id = head.job_id
+                    offset 0) as job
 order by head.class_rank, head.queued_at, head.job_id
 
 -- list_running_jobs: who holds cores
@@ -92,13 +99,16 @@ select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class
        job.kind = 'train'    -- others save nothing
        and job.state in ('starting', 'compiling', 'running')
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
-       job.intent is not null as ending, time_left_s(job) as runs_at_most_s,
+       job.intent is not null as ending, job.runs_at_most_s,
        case when job.state = 'running' then (job.progress ->> 'eta_s')::double precision end
            as eta_s,
        coalesce(job.spec #>> '{queue,group}', '') as group_name
-from attempt
-join job on job.id = attempt.job_id
-where attempt.ended_at is null
+from live_attempts() as attempt
+-- By the index, whatever the plan that is kept has assumed of the number of jobs.
+cross join lateral (select job.*, time_left_s(job) as runs_at_most_s
+                    from job
+                    where id = attempt.job_id
+                    offset 0) as job
 order by job.id
 
 -- list_shares: what the projects with ready jobs are entitled to and have used

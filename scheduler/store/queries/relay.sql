@@ -43,7 +43,7 @@ from (select id, array_remove(array[case when name = any ($2::text[]) then 'last
 where checkpoint.id = now.id and checkpoint.kinds <> now.kinds
 
 -- prune_checkpoints: names that the executor no longer keeps; pinned ones stay, and those that
--- another job uses go with the last such job (trigger checkpoint_release)
+-- another job uses go with the last such job (trigger job_follow_moves)
 -- in     $1 job_id  $2 names text[]; lock_checkpoints ran before
 -- out    name of each whose folder nobody needs any more
 with named as (

@@ -74,7 +74,7 @@ limit $2
 for no key update
 
 -- prune_surplus_checkpoints: their folders are garbage; those that another job uses go with the last
--- such job (trigger checkpoint_release)
+-- such job (trigger job_follow_moves)
 -- in     $1 ids text[]; lock_surplus_checkpoints ran before
 -- out    changed
 with named as (

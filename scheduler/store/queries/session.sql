@@ -7,6 +7,13 @@ commit
 -- rollback_transaction: ends a transaction as if it had not been
 rollback
 
+-- keep_plans: for the rest of the transaction each statement has one plan, made once for a connection,
+-- that finds rows by their indexes. Planning the statements that move jobs anew took as long as
+-- running them; and a plan made while the tables were small reads them whole when they are large.
+select set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('enable_seqscan', 'off', true),
+       set_config('enable_bitmapscan', 'off', true)
+
 -- ping: does the database answer
 select 1
 

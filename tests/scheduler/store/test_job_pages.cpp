@@ -32,7 +32,6 @@ protected:
     void fill(int jobs_of_state, int active_max) {
         add_host();
         const std::string dataset = ready_dataset();
-        database.sql("alter table job disable trigger job_counted_move");
         for (const JobState state : every_job_state()) {
             const int jobs = is_active(state) ? std::min(jobs_of_state, active_max) : jobs_of_state;
             insert_jobs(jobs, dataset, "cores, labels",

@@ -101,6 +101,65 @@ TEST_F(StateMachine, a_job_holding_cores_leaves_them_only_with_its_attempt) {
                  Error);
 }
 
+TEST_F(StateMachine, a_job_and_its_attempt_change_in_two_statements_of_one_transaction) {
+    const std::string id = running_job().job_id;
+    const std::string end_attempt =
+        "update attempt set ended_at = clock_timestamp(), exit_kind = 'x';";
+    const std::string end_job = "update job set state = 'failed';";
+    EXPECT_THROW(database.sql("begin;" + end_attempt + "commit"), Error);
+    EXPECT_THROW(database.sql("begin;" + end_job + "commit"), Error);
+    EXPECT_EQ(state_of(id), JobState::running);
+    EXPECT_NO_THROW(database.sql("begin;" + end_job + end_attempt + "commit"));
+    EXPECT_EQ(state_of(id), JobState::failed);
+    EXPECT_EQ(count("job_to_check"), 0);
+}
+
+// Goal: states that an executor passed unsaid are no way around the table of moves, and the next
+// move knows nothing of them.
+TEST_F(StateMachine, states_passed_on_the_way_are_moves_of_the_table) {
+    add_host();
+    const std::string id = place(submit()).job_id;
+    const std::string end = "update attempt set ended_at = clock_timestamp(), exit_kind = 'x';";
+    for (const char* passed :
+         {"{compiling,starting}", "{finishing,running}", "{queued}", "{succeeded}", "{paused}"}) {
+        EXPECT_THROW(database.sql(fmt::format(
+                         "begin; {} update job set state = 'succeeded', passed = '{}'; commit", end,
+                         passed)),
+                     Error)
+            << passed;
+    }
+    database.sql("begin;" + end + "update job set state = 'paused', passed = '{pausing}'; commit");
+    EXPECT_EQ(count("job_event where job_id = '" + id + "'"), 4);
+    EXPECT_EQ(count("job_event where seq = 3 and body ->> 'state' = 'pausing' and body ->> 'from' "
+                    "= 'starting'"),
+              1);
+    EXPECT_EQ(count("job_event where seq = 4 and body ->> 'state' = 'paused' and body ->> 'from' "
+                    "= 'pausing'"),
+              1);
+    move_job(store, id, JobState::queued, std::nullopt);
+    EXPECT_EQ(count("job_event where seq = 5 and body ->> 'state' = 'queued' and body ->> 'from' "
+                    "= 'paused'"),
+              1);
+    EXPECT_EQ(find_job(store, id).value().event_seq, 5);
+}
+
+TEST_F(StateMachine, a_statement_that_moves_many_jobs_records_each_of_them) {
+    for (int i = 0; i < 20; ++i)
+        submit();
+    database.sql("update job set state = 'cancelled'");
+    EXPECT_EQ(count("job_event where type = 'state' and body ->> 'from' = 'queued' and seq = 2"),
+              20);
+    EXPECT_EQ(count("job_event where type = 'end' and seq = 3"), 20);
+    EXPECT_EQ(count("queue"), 0);
+    EXPECT_EQ(
+        count("(select sum(jobs) as jobs from job_count where state = 'cancelled') as counted "
+              "where jobs = 20"),
+        1);
+    EXPECT_EQ(count("(select sum(jobs) as jobs from job_count where state = 'queued') as counted "
+                    "where jobs = 0"),
+              1);
+}
+
 TEST_F(StateMachine, history_cannot_be_changed) {
     submit();
     for (const char* script : {"update job_event set body = '{}'", "delete from job_event",
