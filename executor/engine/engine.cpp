@@ -68,7 +68,7 @@ std::int64_t bytes_of(const Slot& slot, int cores) {
     return slot.shape.byte_count() * (slot.per_core ? cores : 1);
 }
 
-MemoryReport memory_of(const Program& program, const Team& team) {
+MemoryReport memory_of(const Program& program, const Team& team, const Collectives* collectives) {
     MemoryReport report;
     for (const Slot& slot : program.inputs) {
         report.input_bytes += bytes_of(slot, team.cores);
@@ -77,6 +77,9 @@ MemoryReport memory_of(const Program& program, const Team& team) {
     for (const Slot& slot : program.outputs)
         if (!slot.donated) report.output_bytes += bytes_of(slot, team.cores);
     report.temporary_bytes = temporary_bytes(program, team);
+    if (collectives != nullptr)
+        report.temporary_bytes +=
+            exchange_bytes(program, make_exchange_plan(program, team.cores), *collectives);
     report.constant_bytes = constant_bytes(program);
     report.code_bytes = program.code_bytes;
     report.peak_bytes = report.input_bytes + report.output_bytes + report.temporary_bytes;
@@ -227,7 +230,7 @@ struct Engine::Parts {
                                                             .in_blocks = sums_in_blocks(options),
                                                             .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
-        executable->memory = memory_of(executable->program, team);
+        executable->memory = memory_of(executable->program, team, options.collectives);
         require_memory(executable->memory, options.memory_bytes_max);
         if (keeps_canonical) executable->canonical = canonical_text(graph);
         return executable;
@@ -380,7 +383,7 @@ MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     return memory_of(
         lower(optimized_of(graph, options),
               {.workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)}),
-        team);
+        team, options.collectives);
 }
 
 }    // namespace slipway

@@ -182,6 +182,8 @@ void Explainer::add_spans(const Program& program, const RunTimes& times) {
         for (const SumSpan& span : times.workers[i].sums)
             timeline_.add(track, sum_name_, span.begin, span.end);
     }
+    for (const SumSpan& span : times.exchanges)
+        timeline_.add({TrackKind::exchange, 0}, sum_name_, span.begin, span.end);
 }
 
 void Explainer::epoch(const EpochSummary& summary) {

@@ -17,7 +17,7 @@ constexpr std::size_t first_max = 3000;
 constexpr std::size_t newest_max = 12000;
 constexpr std::size_t names_max = 5000;    // of a program's kernels; far more than any has
 
-constexpr std::array<std::string_view, 3> kind_names{"trainer", "worker", "loader"};
+constexpr std::array<std::string_view, 4> kind_names{"trainer", "worker", "loader", "exchange"};
 
 /// Workers and loaders each have a range of thread numbers of their own.
 int thread_of(const Track& track) {

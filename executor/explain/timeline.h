@@ -11,10 +11,10 @@
 namespace slipway {
 
 /// The rows of a trace.
-enum class TrackKind : std::uint8_t { trainer, worker, loader };
+enum class TrackKind : std::uint8_t { trainer, worker, loader, exchange };
 struct Track {
     TrackKind kind = TrackKind::trainer;
-    int number = 0;    ///< of the worker or loader thread, from 0
+    int number = 0;    ///< of the worker, loader or other thread, from 0
 };
 
 /// What happened when, for a trace that browsers show. Bounded: the first spans and the newest ones

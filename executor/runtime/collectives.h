@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "executor/program/program.h"
@@ -12,7 +13,7 @@ namespace slipway {
 /// each process has the same power of two of replicas, its value is an aligned subtree, so the bits
 /// are those of all replicas in one process.
 ///
-/// Thread rule: one thread of each process calls, all processes in the same order.
+/// Thread rule: one thread of each process calls at a time, all processes in the same order.
 class Collectives {
 public:
     virtual ~Collectives() = default;
@@ -24,6 +25,9 @@ public:
     ///   values  elements of `dtype` (f32, i32 or i64), as many in every process
     /// errors  unavailable when another process has ended or does not come in time
     virtual void all_reduce(Combine how, DType dtype, std::span<std::byte> values) = 0;
+
+    /// Memory that an all_reduce of so many bytes takes beside them, and keeps for the next one.
+    virtual std::int64_t staging_bytes(std::int64_t value_bytes) const = 0;
 
 protected:
     Collectives() = default;

@@ -1,7 +1,8 @@
 // A network has hundreds of parameters, most of them small: biases, scales. Each all_reduce takes
 // one or two round trips and as many changes of threads, however little it sends. What is small is
-// copied side by side, sent as one and copied back; what is large is sent from where it lies. Each
-// element is combined by itself, so its bits are the same.
+// copied side by side, sent as one and copied back; what is large is sent from where it lies, some
+// megabytes after the others: a call takes memory for what it receives, and the gradient of a large
+// vocabulary alone has a hundred. Each element is combined by itself, so its bits are the same.
 #include "executor/runtime/process_sums.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace slipway {
 namespace {
 
 constexpr std::size_t small_bytes_max = std::size_t{256} << 10;
-constexpr std::size_t packed_bytes_max = std::size_t{4} << 20;
 
 bool are_alike(const ProcessSum& a, const ProcessSum& b) {
     return a.how == b.how && a.dtype == b.dtype;
@@ -24,10 +24,19 @@ std::size_t packed_count(std::span<const ProcessSum> sums) {
     while (count < sums.size() && are_alike(sums[count], sums[0]) &&
            sums[count].values.size() <= small_bytes_max) {
         bytes += sums[count].values.size();
-        if (bytes > packed_bytes_max) break;
+        if (bytes > std::size_t(packed_bytes_max)) break;
         ++count;
     }
     return count;
+}
+
+void combine_large(Collectives& collectives, const ProcessSum& sum) {
+    std::span<std::byte> left = sum.values;
+    while (!left.empty()) {
+        const auto part = left.first(std::min(left.size(), std::size_t(sent_bytes_max)));
+        collectives.all_reduce(sum.how, sum.dtype, part);
+        left = left.subspan(part.size());
+    }
 }
 
 }    // namespace
@@ -37,7 +46,7 @@ void combine_processes(Collectives& collectives, std::span<const ProcessSum> sum
     while (!sums.empty()) {
         const std::size_t count = packed_count(sums);
         if (count < 2) {
-            collectives.all_reduce(sums[0].how, sums[0].dtype, sums[0].values);
+            combine_large(collectives, sums[0]);
             sums = sums.subspan(1);
             continue;
         }

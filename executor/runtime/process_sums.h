@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,11 @@ struct ProcessSum {
     DType dtype = DType::f32;
     std::span<std::byte> values;
 };
+
+/// Small sums are copied side by side up to so many bytes, and no call sends more than
+/// sent_bytes_max: the memory that a call takes is bounded.
+inline constexpr std::int64_t packed_bytes_max = std::int64_t{4} << 20;
+inline constexpr std::int64_t sent_bytes_max = std::int64_t{16} << 20;
 
 /// Combines each with those of the other processes, in place: small ones of a kind together, since
 /// a call costs round trips however little it sends. The calls follow from the sums alone.

@@ -3,8 +3,9 @@
 // contributions as it goes, by the tree of reduction_tree.h: with at most as many partial sums
 // as the tree is deep. A program that asks for it has each step run for all cores of a block before
 // the next (Program::replicas_together). The roots of the blocks are then combined by all workers,
-// each a range of elements, and one worker combines them with those of other processes (decision
-// 0029). What batches the cores of a block (decision 0062) comes between, when all cores have run.
+// each a range of elements. What batches the cores of a block (decision 0062) comes after it. A
+// thread of its own combines sums with those of other processes (exchange.h) as they are complete,
+// and a step that reads one waits for it (decisions 0029, 0056).
 // In a replicated stage a step is either cut by elements, or one worker's, as the plan says
 // (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
 // depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
@@ -20,6 +21,7 @@
 #include "api/base/clock.h"
 #include "executor/runtime/arena.h"
 #include "executor/runtime/cpus.h"
+#include "executor/runtime/exchange.h"
 #include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/process_sums.h"
 #include "executor/runtime/reduction_tree.h"
@@ -58,7 +60,6 @@ struct Memory {
     Arena shared;
     std::vector<Arena> roots;                    ///< region sum, partial 0, by block
     std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
-    std::vector<std::byte> packed_sums;          ///< small ones, on their way to other processes
 };
 
 /// The step whose kernel threw first; the runs of all workers write here.
@@ -79,7 +80,7 @@ struct Run {
     Memory& memory;
     Workers& workers;
     RunTimes& times;
-    Collectives* collectives;    ///< null: no other process
+    Exchange* exchange;    ///< null: no other process
     FirstFailure& failure;
 };
 
@@ -113,7 +114,7 @@ public:
 private:
     void begin_times() {
         times_.begin = now();
-        times_.waiting = times_.reducing = {};
+        times_.waiting = times_.reducing = times_.awaiting = {};
         std::ranges::fill(times_.cores, std::chrono::nanoseconds(0));
         times_.steps.clear();
         times_.sums.clear();
@@ -143,25 +144,54 @@ private:
             for (int index = 0; index < blocks[block].count; ++index)
                 run_.workers.guarded([&] { run_core(stage, block, index); });
         }
+        add_up(stage, false);
         if (stage.block_step_count > 0) run_block_steps(stage);
-        if (stage.sums.empty()) return;
-        if (blocks.size() > 1) {
+        add_up(stage, true);
+    }
+
+    /// What the blocks have of the stage's sums of this kind; then it may go to other processes.
+    void add_up(const Stage& stage, bool by_block) {
+        const bool some = std::ranges::count(stage.sums, by_block, &Sum::by_block) > 0;
+        const std::size_t roots = by_block ? std::size_t(cores() + block_cores - 1) / block_cores
+                                           : run_.plan.blocks.size();
+        if (some && roots > 1) {
             wait_at_barrier();
             const Tick begin = now();
-            run_.workers.guarded([&] { combine_blocks(stage); });
+            run_.workers.guarded([&] { combine_blocks(stage, by_block); });
             reduced(begin);
         }
-        if (run_.collectives == nullptr) return;
-        wait_at_barrier();
-        if (worker_ != 0) return;
+        arrive([&](const ExchangePart& part) {
+            return &run_.program.stages[part.stage] == &stage && part.by_block == by_block;
+        });
+    }
+
+    /// This worker has done what it does for the next parts, as far as they are such.
+    template <class Fits>
+    void arrive(const Fits& fits) {
+        if (run_.exchange == nullptr) return;
+        const std::vector<ExchangePart>& parts = run_.plan.exchange.parts;
+        for (; next_part_ < parts.size() && fits(parts[next_part_]); ++next_part_) {
+            if (run_.workers.failed()) run_.exchange->give_up();
+            run_.exchange->arrive(next_part_);
+        }
+    }
+
+    /// Until the sums of other processes that the step reads have come.
+    void await(std::size_t step) {
+        if (run_.exchange == nullptr) return;
+        const std::uint32_t needed = run_.plan.exchange.needed[step];
+        if (needed <= come_) return;
         const Tick begin = now();
-        run_.workers.guarded([&] { combine_with_others(stage); });
+        run_.exchange->wait_for(needed);
+        come_ = needed;
+        times_.awaiting += now() - begin;
         reduced(begin);
     }
 
     void run_core(const Stage& stage, std::size_t block_number, int index) {
         const CoreBlock& block = run_.plan.blocks[block_number];
         const Tick begin = now();
+        const auto awaited = times_.awaiting;
         core_ = block.first + index;
         bind(std::size_t(core_));
         for (const Sum& sum : stage.sums)
@@ -171,7 +201,7 @@ private:
             run_step(step, step.kernel, {0, step.elements});
         }
         const Tick end = now();
-        times_.cores[std::size_t(core_)] += end - begin;
+        times_.cores[std::size_t(core_)] += end - begin - (times_.awaiting - awaited);
         core_ = -1;
         if (stage.sums.empty()) return;
         for (const Sum& sum : stage.sums)
@@ -195,6 +225,7 @@ private:
         const CoreBlock& block = run_.plan.blocks[block_number];
         for (std::size_t i = 0; i < stage.step_count - stage.block_step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
+            await(stage.first_step + i);
             const Tick begin = now();
             if (step.together && block.count == run_.program.replicas_together) {
                 core_ = block.first;
@@ -252,6 +283,9 @@ private:
                 run_.workers.guarded(
                     [&] { run_step(step, step.kernel, step.elements == 0 ? Range{} : range); });
             }
+            arrive([&](const ExchangePart& part) {
+                return part.ends_with_step && part.last_step == i;
+            });
         }
         first_core_ = 0;
         core_count_ = cores();
@@ -281,9 +315,10 @@ private:
 
     int cores() const { return int(run_.memory.core.size()); }
 
-    void combine_blocks(const Stage& stage) {
+    void combine_blocks(const Stage& stage, bool by_block) {
         std::vector<std::byte*> roots;
         for (const Sum& sum : stage.sums) {
+            if (sum.by_block != by_block) continue;
             roots.clear();
             for (std::size_t block = 0; block < run_.plan.blocks.size(); ++block)
                 if (!sum.by_block || run_.plan.blocks[block].first % block_cores == 0)
@@ -293,16 +328,6 @@ private:
                 slice_of(shape.element_count(), worker_, run_.workers.count(), line_alignment);
             combine_roots(sum, shape.dtype, roots, range.begin, range.end);
         }
-    }
-
-    void combine_with_others(const Stage& stage) {
-        std::vector<ProcessSum> sums;
-        for (const Sum& sum : stage.sums) {
-            const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            sums.push_back(
-                {sum.combine, shape.dtype, {partial(sum, 0, 0), std::size_t(shape.byte_count())}});
-        }
-        combine_processes(*run_.collectives, sums, run_.memory.packed_sums);
     }
 
     void run_once(const Stage& stage) {
@@ -321,6 +346,7 @@ private:
     }
 
     void run_step(const Step& step, const Kernel& kernel, Range range) {
+        await(std::size_t(&step - run_.program.steps.data()));
         reads_.clear();
         writes_.clear();
         for (const BufferId id : step.reads)
@@ -410,6 +436,8 @@ private:
     WorkerTimes& times_;
     int core_ = -1;                        ///< at work for; -1: a replicated stage, a block step
     int first_core_ = 0, core_count_;      ///< that a step batches
+    std::size_t next_part_ = 0;            ///< of the exchange: that this worker arrives at
+    std::uint32_t come_ = 0;               ///< parts of it that have come for sure
     std::vector<std::byte*> addresses_;    ///< by buffer, for the core at hand
     std::vector<const std::byte*> reads_;
     std::vector<std::byte*> writes_;
@@ -421,6 +449,32 @@ void check_bindings(const std::vector<Slot>& slots,
     for (std::size_t i = 0; i < slots.size(); ++i)
         check(addresses[i].size() == std::size_t(slots[i].per_core ? cores : 1),
               "a slot is bound once, or once per core");
+}
+
+/// The exchange works in this run's memory: also a run that fails lasts until it is done.
+class ExchangeOfRun {
+public:
+    explicit ExchangeOfRun(const Run& run) : exchange_(run.exchange) {
+        if (exchange_ == nullptr) return;
+        exchange_->begin(
+            sums_of_parts(run.program, run.plan.exchange, run.memory.roots.front().data()),
+            run.workers.count());
+    }
+    ~ExchangeOfRun() {
+        if (exchange_ != nullptr) exchange_->finish();
+    }
+    ExchangeOfRun(const ExchangeOfRun&) = delete;
+    ExchangeOfRun& operator=(const ExchangeOfRun&) = delete;
+
+private:
+    Exchange* const exchange_;
+};
+
+void run_all(const Run& run) {
+    const ExchangeOfRun exchange(run);
+    run.workers.run([&](int worker) { WorkerRun(run, worker)(); });
+    if (run.exchange != nullptr)
+        run.exchange->wait_for(std::uint32_t(run.plan.exchange.parts.size()));
 }
 
 bool joins_all_cores(const Program& program) {
@@ -442,9 +496,9 @@ std::vector<int> cpus_of(const std::vector<CpuClaim>& claims) {
 struct Runtime::Parts {
     Parts(Team a_team, const std::string& cpu_scope, Collectives* the_collectives)
         : team(a_team),
-          collectives(the_collectives),
           claims(claim_cpus(cpu_scope, order_of_use(usable_cpus()), team.workers)),
           workers(team.workers, cpus_of(claims)) {
+        if (the_collectives != nullptr) exchange.emplace(*the_collectives);
         const std::vector<CoreBlock> blocks = core_blocks(team);
         memory.worker.resize(std::size_t(team.workers));
         memory.core.resize(std::size_t(team.cores));
@@ -473,12 +527,13 @@ struct Runtime::Parts {
     }
 
     const Team team;
-    Collectives* const collectives;
     Memory memory;
     RunTimes times;
     FirstFailure failure;
     const std::vector<CpuClaim> claims;
-    Workers workers;    // last: joined before the memory goes
+    // Last: joined before the memory goes.
+    std::optional<Exchange> exchange;    ///< none: no other process
+    Workers workers;
 };
 
 Runtime::Runtime(Team team, const std::string& cpu_scope, Collectives* collectives)
@@ -494,18 +549,20 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
           "the program was made for blocks of this size");
     check(program.cores == 0 || program.cores == parts_->team.cores,
           "the program was made for this number of cores");
-    check(parts_->collectives == nullptr || !joins_all_cores(program),
+    Exchange* const exchange = parts_->exchange ? &*parts_->exchange : nullptr;
+    check(exchange == nullptr || !joins_all_cores(program),
           "a program for several processes has no step that reads the values of all cores");
     parts_->reserve(program);
     RunTimes& times = parts_->times;
-    const Run run{
-        program,        plan, bindings, parts_->memory, parts_->workers, times, parts_->collectives,
-        parts_->failure};
+    const Run run{program,         plan,  bindings, parts_->memory,
+                  parts_->workers, times, exchange, parts_->failure};
     parts_->failure.step.reset();
     times.timeline = timeline;
     times.begin = now();
-    parts_->workers.run([&](int worker) { WorkerRun(run, worker)(); });
+    run_all(run);
     times.end = now();
+    if (exchange != nullptr)
+        times.exchanges.assign(exchange->spans().begin(), exchange->spans().end());
 }
 
 std::optional<FailedStep> Runtime::failed_step() const {

@@ -172,7 +172,8 @@ Team make_team(int cores, int workers) {
 
 RunPlan make_run_plan(const Program& program, const Team& team) {
     RunPlan plan{.blocks = core_blocks(team),
-                 .steps = std::vector<RunPlan::StepPlan>(program.steps.size())};
+                 .steps = std::vector<RunPlan::StepPlan>(program.steps.size()),
+                 .exchange = make_exchange_plan(program, team.cores)};
     if (team.workers == 1) return plan;
     for (const Stage& stage : program.stages) {
         if (stage.per_core) continue;

@@ -6,6 +6,7 @@
 
 #include "executor/program/program.h"
 #include "executor/program/team.h"
+#include "executor/runtime/exchange_plan.h"
 
 namespace slipway {
 
@@ -28,6 +29,7 @@ struct RunPlan {
     };
     std::vector<CoreBlock> blocks;
     std::vector<StepPlan> steps;    ///< by step; meaningless for steps of per-core stages
+    ExchangePlan exchange;          ///< of use where there are other processes
 };
 
 /// Slices elementwise steps of replicated stages over the workers and deals the others out by the

@@ -11,4 +11,11 @@ std::chrono::nanoseconds RunTimes::start_wait() const {
     return last - begin;
 }
 
+std::chrono::nanoseconds RunTimes::exchanging() const {
+    std::chrono::nanoseconds sum{};
+    for (const SumSpan& span : exchanges)
+        sum += span.end - span.begin;
+    return sum;
+}
+
 }    // namespace slipway

@@ -22,7 +22,8 @@ struct StepSpan {
     Tick begin{}, end{};
 };
 
-/// An adding up of contributions on one worker, in a run whose timeline is kept.
+/// An adding up of contributions on one worker, in a run whose timeline is kept; or with those of
+/// other processes.
 struct SumSpan {
     Tick begin{}, end{};
 };
@@ -30,8 +31,10 @@ struct SumSpan {
 /// What one worker did in a run. Own cache lines: each worker writes its own all the time.
 struct alignas(128) WorkerTimes {
     Tick begin{}, end{};
-    std::chrono::nanoseconds waiting{};             ///< for the other workers
-    std::chrono::nanoseconds reducing{};            ///< adding up contributions of cores
+    std::chrono::nanoseconds waiting{};    ///< for the other workers
+    /// Adding up contributions of cores, and waiting for those of other processes.
+    std::chrono::nanoseconds reducing{};
+    std::chrono::nanoseconds awaiting{};            ///< of `reducing`: for other processes
     std::vector<std::chrono::nanoseconds> cores;    ///< computing for each core
     std::vector<StepSpan> steps;                    ///< only with a timeline
     std::vector<SumSpan> sums;                      ///< only with a timeline
@@ -41,10 +44,14 @@ struct alignas(128) WorkerTimes {
 struct RunTimes {
     Tick begin{}, end{};    ///< as the caller saw it
     std::vector<WorkerTimes> workers;
-    bool timeline = false;    ///< steps and sums were kept
+    std::vector<SumSpan> exchanges;    ///< each with the other processes, while the workers went on
+    bool timeline = false;             ///< steps and sums were kept
 
     /// From the call until every worker had begun.
     std::chrono::nanoseconds start_wait() const;
+    /// That sums were on their way between processes; how long the workers stood still for them is
+    /// `awaiting`.
+    std::chrono::nanoseconds exchanging() const;
 };
 
 }    // namespace slipway

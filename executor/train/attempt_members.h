@@ -67,7 +67,8 @@ std::uint64_t digest_of(std::span<const Array> arrays);
 
 std::uint64_t digest_of(std::string_view text);
 
-/// What the programs of all members must have in common: what they add up over the cores, in order.
-std::uint64_t digest_of_sums(const Program& program);
+/// What the programs of all members must have in common: what they add up over the cores, in the
+/// order in which it is exchanged. `cores`: of one member.
+std::uint64_t digest_of_sums(const Program& program, int cores);
 
 }    // namespace slipway

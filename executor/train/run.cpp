@@ -127,7 +127,8 @@ private:
             weights()};
         for (const StepProgram* program : programs_.all())
             facts.push_back({"what a program adds up",
-                             digest_of_sums(engine_.program(*program->executable)), true});
+                             digest_of_sums(engine_.program(*program->executable), engine_.cores()),
+                             true});
         return facts;
     }
 

@@ -56,6 +56,13 @@ void GlooMember::all_reduce(Combine how, DType dtype, std::span<std::byte> value
         reduce_slices(how, dtype, values);
 }
 
+/// What received_ holds: the others' values, or their pieces of this member's slice.
+std::int64_t GlooMember::staging_bytes(std::int64_t value_bytes) const {
+    if (value_bytes <= std::int64_t(whole_bytes_max)) return value_bytes * count();
+    constexpr auto rounding_bytes = std::int64_t(aligned_elements * sizeof(std::int64_t));
+    return (value_bytes / count() + rounding_bytes) * (count() - 1);
+}
+
 void GlooMember::reduce_whole(Combine how, DType dtype, std::span<std::byte> values) {
     received_.resize(values.size() * std::size_t(count()));
     all_gather(values, received_, all_reduce_phase);

@@ -22,6 +22,7 @@ public:
     int count() const override { return int(mesh_.order().hosts.size()); }
     std::string name_of(int rank) const override;
     void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override;
+    std::int64_t staging_bytes(std::int64_t value_bytes) const override;
     void broadcast(int from, std::span<std::byte> values, std::string_view phase) override;
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
                     std::string_view phase) override;

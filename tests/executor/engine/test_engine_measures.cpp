@@ -3,6 +3,7 @@
 
 #include "executor/engine/engine.h"
 #include "executor/graph/ops.h"
+#include "executor/runtime/collectives.h"
 #include "executor/runtime/run_times.h"
 
 namespace slipway {
@@ -83,6 +84,24 @@ TEST(EngineMeasures, memory_is_planned_without_an_engine) {
     EXPECT_EQ(planned.peak_bytes, made.peak_bytes);
     EXPECT_EQ(planned.donated_bytes, 16);
     EXPECT_LT(plan_memory(accumulate(8), options).peak_bytes, planned.peak_bytes);
+}
+
+/// Other processes whose sums take three times their size.
+class Costly final : public Collectives {
+public:
+    void all_reduce(Combine, DType, std::span<std::byte>) override {}
+    std::int64_t staging_bytes(std::int64_t value_bytes) const override { return 3 * value_bytes; }
+};
+
+TEST(EngineMeasures, the_plan_counts_what_sums_of_several_processes_take) {
+    Costly others;
+    const Graph graph = accumulate(16);
+    const EngineOptions alone{.cores = 8, .workers = 2};
+    EngineOptions linked = alone;
+    linked.collectives = &others;
+    constexpr std::int64_t sum_bytes = 16;    // copied once, and three times for the others
+    EXPECT_EQ(plan_memory(graph, linked).temporary_bytes,
+              plan_memory(graph, alone).temporary_bytes + 4 * sum_bytes);
 }
 
 }    // namespace

@@ -34,6 +34,7 @@ public:
             std::ranges::copy(copies.front(), values.begin());
             ++calls;
         }
+        std::int64_t staging_bytes(std::int64_t value_bytes) const override { return value_bytes; }
         int calls = 0;
 
     private:

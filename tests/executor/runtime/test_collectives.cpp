@@ -110,6 +110,7 @@ public:
         combine(Combine::add, dtype, values.data(), other.data(), 0,
                 std::int64_t(values.size() / size_in_bytes(dtype)));
     }
+    std::int64_t staging_bytes(std::int64_t value_bytes) const override { return value_bytes; }
 };
 
 // Goal: many small sums cost one call; large ones are sent from where they lie; others of their
@@ -135,6 +136,7 @@ class Unreachable final : public Collectives {
     void all_reduce(Combine, DType, std::span<std::byte>) override {
         throw Error{ErrorCode::unavailable, "rank 1 has ended"};
     }
+    std::int64_t staging_bytes(std::int64_t) const override { return 0; }
 };
 
 // Goal: the loss of another process ends the run with its message, for every worker.

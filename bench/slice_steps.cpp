@@ -1,0 +1,176 @@
+#include <fmt/core.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "executor/bench/step.h"
+#include "executor/collectives/gloo/gloo_member.h"
+#include "executor/engine/engine.h"
+
+/// One training step of sixteen virtual cores: two processes with a CPU each, over loopback, beside
+/// one process with both, in turns, and how much of the processes' exchange of gradients the
+/// workers did not wait for. Milliseconds, medians; of the two processes the slower one's. A line:
+///   bert_base, 16 samples: two processes 5210 ms, one 5102 ms: 1.02; exchange 410 ms, waited for
+///   60 ms: 85 % hidden; 2 x 3011 and 3900 MB planned
+/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH]]
+namespace slipway {
+namespace {
+
+constexpr int processes = 2, process_cores = 8;
+
+struct Measurement {
+    std::string workload;
+    int rounds = 5;
+    std::int64_t batch = 0;
+};
+
+/// What a round took, or one process of it.
+struct Times {
+    float step_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0;
+};
+
+float milliseconds(std::chrono::nanoseconds duration) {
+    return std::chrono::duration<float, std::milli>(duration).count();
+}
+
+void stay_on(const std::vector<int>& cpus) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int cpu : cpus)
+        CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        throw Error(ErrorCode::unavailable, "no such CPUs");
+}
+
+/// A step's program and its values, the part of this process.
+class Trainer {
+public:
+    Trainer(const Measurement& measurement, int cores, std::int64_t batch, Collectives* others)
+        : engine_({.cores = cores, .collectives = others}) {
+        BenchModel model = make_bench_model(find_workload(measurement.workload));
+        const BenchStep step = trace_bench_step(model, batch, cores);
+        executable_ = engine_.compile(step.graph);
+        values_ = bench_values(model, step);
+    }
+
+    Times step() {
+        const Tick begin = system_clock().tick();
+        engine_.run(*executable_, values_);
+        Times times{.step_ms = milliseconds(system_clock().tick() - begin)};
+        times.exchange_ms = milliseconds(engine_.times().exchanging());
+        for (const WorkerTimes& worker : engine_.times().workers)
+            times.awaiting_ms = std::max(times.awaiting_ms, milliseconds(worker.awaiting));
+        times.planned_mb = float(engine_.memory(*executable_).peak_bytes) * 1e-6F;
+        return times;
+    }
+
+private:
+    Engine engine_;
+    std::shared_ptr<const Executable> executable_;
+    std::vector<Value> values_;
+};
+
+float median(std::vector<Times> all, float Times::*what) {
+    std::ranges::sort(all, {}, what);
+    return all[all.size() / 2].*what;
+}
+
+void print_line(const Measurement& measurement, const std::vector<Times>& divided,
+                const std::vector<Times>& whole) {
+    const float exchange = median(divided, &Times::exchange_ms);
+    const float awaiting = median(divided, &Times::awaiting_ms);
+    fmt::print(
+        "{}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; exchange {:.0f} ms, "
+        "waited "
+        "for {:.0f} ms: {:.0f} % hidden; 2 x {:.0f} and {:.0f} MB planned\n",
+        measurement.workload, measurement.batch, median(divided, &Times::step_ms),
+        median(whole, &Times::step_ms),
+        median(divided, &Times::step_ms) / median(whole, &Times::step_ms), exchange, awaiting,
+        100 * (1 - awaiting / exchange), divided[0].planned_mb, whole[0].planned_mb);
+}
+
+/// Rank 0 has the one process' step, too, while the other one waits.
+void measure(const Measurement& measurement, int rank, const std::filesystem::path& folder,
+             const std::vector<int>& cpus) {
+    MemberOrder order{.rank = rank,
+                      .hosts = {"here", "here, too"},
+                      .rendezvous_folder = folder,
+                      .secret = "bench",
+                      .bind_address = "127.0.0.1",
+                      .timeout_s = 600};
+    stay_on({cpus[std::size_t(rank)]});
+    GlooMember member(order);
+    member.busy();
+    Trainer divided(measurement, process_cores, measurement.batch / processes, &member);
+    std::optional<Trainer> whole;
+    stay_on(cpus);
+    if (rank == 0)
+        whole.emplace(measurement, processes * process_cores, measurement.batch, nullptr);
+    stay_on({cpus[std::size_t(rank)]});
+    std::vector<Times> of_divided, of_whole;
+    for (int round = 0; round <= measurement.rounds; ++round) {
+        member.barrier("a round");
+        Times times = divided.step();
+        member.all_reduce(Combine::maximum, DType::f32,
+                          std::as_writable_bytes(std::span(&times, 1)));
+        member.busy();
+        stay_on(cpus);
+        if (whole && round > 0) of_whole.push_back(whole->step());
+        stay_on({cpus[std::size_t(rank)]});
+        if (round > 0) of_divided.push_back(times);    // before: memory that is new
+    }
+    member.barrier("the end");
+    if (rank == 0) print_line(measurement, of_divided, of_whole);
+}
+
+std::vector<int> two_cpus() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    std::vector<int> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE && cpus.size() < processes; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    if (cpus.size() < processes) throw Error(ErrorCode::unavailable, "this needs two CPUs");
+    return cpus;
+}
+
+int run(const Measurement& measurement) {
+    const auto folder =
+        std::filesystem::temp_directory_path() / fmt::format("slice_steps_{}", getpid());
+    const std::vector<int> cpus = two_cpus();
+    const pid_t other = fork();
+    if (other == 0) {
+        measure(measurement, 1, folder, cpus);
+        std::exit(0);
+    }
+    measure(measurement, 0, folder, cpus);
+    int status = 0;
+    waitpid(other, &status, 0);
+    std::filesystem::remove_all(folder);
+    return status == 0 ? 0 : 1;
+}
+
+}    // namespace
+}    // namespace slipway
+
+int main(int count, char** words) {
+    using namespace slipway;
+    if (count < 2) {
+        fmt::print(stderr, "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH]]\n");
+        return 2;
+    }
+    Measurement measurement{.workload = words[1]};
+    if (count > 2) measurement.rounds = std::stoi(words[2]);
+    // A sample for each core at least.
+    measurement.batch = count > 3 ? std::stoll(words[3])
+                                  : std::max(find_workload(words[1]).batch,
+                                             std::int64_t{processes * process_cores});
+    return run(measurement);
+}

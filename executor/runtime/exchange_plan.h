@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "executor/program/program.h"
+#include "executor/runtime/collectives.h"
+#include "executor/runtime/process_sums.h"
+
+namespace slipway {
+
+/// Sums of one stage that are combined with those of other processes together, while the workers go
+/// on.
+struct ExchangePart {
+    std::size_t stage = 0;
+    std::vector<std::size_t> sums;    ///< of the stage
+    /// The block step after which they are complete in this process; none: the end of the cores'
+    /// work (by_block false) or of all block steps.
+    std::size_t last_step = 0;
+    bool ends_with_step = false;
+    bool by_block = false;
+};
+
+/// What the processes combine in one run of a program, and what waits for it. The same in all
+/// processes that run the same program: they exchange the parts in this order.
+struct ExchangePlan {
+    std::vector<ExchangePart> parts;
+    /// By step: so many parts, the first ones, have been combined before it runs.
+    std::vector<std::uint32_t> needed;
+};
+
+/// `cores`: of this process.
+ExchangePlan make_exchange_plan(const Program& program, int cores);
+
+/// What this process has of each part; `sums`: where its memory of region sum begins.
+std::vector<std::vector<ProcessSum>> sums_of_parts(const Program& program, const ExchangePlan& plan,
+                                                   std::byte* sums);
+
+/// Bytes that exchanging these parts takes beside the values themselves.
+std::int64_t exchange_bytes(const Program& program, const ExchangePlan& plan,
+                            const Collectives& collectives);
+
+}    // namespace slipway
