@@ -1,8 +1,11 @@
 """A service whose jobs run in a Slurm cluster of its own, for one test class."""
 import contextlib
+import json
 import os
+import pathlib
 import signal
 import subprocess
+import tempfile
 
 from service import BIN, Service, wait_for, write_points
 from slurm_cluster import Cluster
@@ -33,6 +36,17 @@ def slice_job(name, cores, epochs=1):
         "train": {"epochs": epochs, "batch_size_per_core": 4, "optimizer": {"name": "adam", "lr": 0.001}},
         "accelerator": {"slice": {"cores": cores}}, "monitor": {"log_every_steps": 1},
         "checkpoint": {"every_steps": 3, "keep_last": 2}}
+
+
+def one_process(service, cores, epochs):
+    """Weights of as many replicas in one process, without a service."""
+    with tempfile.TemporaryDirectory() as folder:
+        spec = pathlib.Path(folder) / "job.json"
+        spec.write_text(json.dumps(slice_job("one process", cores, epochs)))
+        subprocess.run([BIN / "slipway-executor", "run", spec, "--data", service.data / "glyphs", "--format", "image_csv",
+                        "--out", f"{folder}/out"], check=True, stdout=subprocess.DEVNULL)
+        newest = max(pathlib.Path(folder).glob("out/checkpoints/*/model.safetensors"), key=lambda file: file.stat().st_mtime_ns)
+        return newest.read_bytes()
 
 
 def slurm_number(cluster, job_id, states=("RUNNING",)):

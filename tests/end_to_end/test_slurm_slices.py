@@ -2,15 +2,11 @@
 Method: the real service as two virtual hosts on a real cluster of two hosts on this machine, and kills."""
 import contextlib
 import json
-import os
 import pathlib
-import signal
-import subprocess
-import tempfile
 import unittest
 
 import slurm_service
-from service import BIN, wait_for
+from service import wait_for
 
 LONG_EPOCHS = 3
 
@@ -35,14 +31,7 @@ class SlurmSlices(unittest.TestCase):
     def one_process(self, epochs):
         """Weights of sixteen replicas in one process, without a service."""
         if epochs not in self.bits:
-            with tempfile.TemporaryDirectory() as folder:
-                spec = pathlib.Path(folder) / "job.json"
-                spec.write_text(json.dumps(slurm_service.slice_job("one process", 16, epochs)))
-                subprocess.run([BIN / "slipway-executor", "run", spec, "--data", self.service.data / "glyphs", "--format",
-                                "image_csv", "--out", f"{folder}/out"], check=True, stdout=subprocess.DEVNULL)
-                newest = max(pathlib.Path(folder).glob("out/checkpoints/*/model.safetensors"),
-                             key=lambda file: file.stat().st_mtime_ns)
-                self.bits[epochs] = newest.read_bytes()
+            self.bits[epochs] = slurm_service.one_process(self.service, 16, epochs)
         return self.bits[epochs]
 
     def assert_ends_like_one_process(self, job_id, epochs=LONG_EPOCHS):
@@ -145,6 +134,21 @@ class SlurmSlices(unittest.TestCase):
         self.cluster.up()
         self.assert_ends_like_one_process(job_id)
         self.assertEqual(len(self.attempts(job_id)), 1)
+
+
+class SlurmSlicesOnFourHosts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        slurm_service.start(cls, hosts=4, settings=("--virtual-hosts", "4", "--host-name", "pod", "--job-memory-mib", "8000"))
+
+    def test_thirty_two_cores_give_the_weights_of_one_process(self):
+        job_id = self.service.submit(slurm_service.slice_job("four hosts", 32))
+        number = slurm_service.slurm_number(self.cluster, job_id)
+        self.assertIn("NodeList=node[1-4]", self.cluster.run("scontrol", "show", "job", number))
+        job = self.service.wait_end(job_id, 240)
+        self.assertEqual(job["state"], "succeeded", job.get("reason"))
+        self.assertEqual(self.service.newest_weights(job_id), slurm_service.one_process(self.service, 32, 1))
+        self.cluster.wait_empty()
 
 
 if __name__ == "__main__":
