@@ -24,6 +24,7 @@
 #include "scheduler/agent/attempt_reconciler.h"
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage_collector.h"
+#include "scheduler/agent/home_id.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_maker.h"
 #include "scheduler/agent/supervisor.h"
@@ -40,17 +41,6 @@ constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
 
 constexpr std::chrono::seconds host_silence_max{10};
 constexpr std::size_t id_bytes = 16;
-
-/// The id of a home folder, made with the first agent that works there.
-std::string home_id(const std::filesystem::path& home) {
-    const std::filesystem::path file = home / "host.id";
-    if (const auto known = read_at_most(file, 2 * id_bytes); known && !known->empty())
-        return *known;
-    std::filesystem::create_directories(home);
-    const std::string made = random_hex(id_bytes);
-    write_file_aside(file, made);
-    return made;
-}
 
 store::Host this_host(const AgentOptions& options, const std::string& instance) {
     struct sysinfo info {};

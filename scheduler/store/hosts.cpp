@@ -121,6 +121,7 @@ std::vector<Host> list_hosts(Store& store) {
              .physical_cpus = row.small("physical_cpus"),
              .memory_bytes = row.integer("memory_bytes"),
              .job_memory_bytes = row.integer("job_memory_bytes"),
+             .home = row.text("home"),
              .drained = row.smalls("drained"),
              .drain = read_host_drain(row),
              .heartbeat_at = row.time("heartbeat_at"),

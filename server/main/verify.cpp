@@ -3,13 +3,18 @@
 // runs is read through the database that runs; else the database is started for the look.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "api/base/error.h"
 #include "api/base/sha256.h"
+#include "scheduler/agent/home_id.h"
 #include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/cluster/cluster.h"
 #include "scheduler/store/cluster/layout.h"
+#include "scheduler/store/hosts.h"
 #include "scheduler/store/invariants.h"
 #include "scheduler/store/stored_json.h"
 #include "server/main/commands.h"
@@ -56,13 +61,23 @@ std::string file_problem(const std::filesystem::path& folder, const Json& file) 
     }
 }
 
-std::vector<store::Violation> damaged_checkpoints(store::Store& store, const Options& options) {
-    const ArtifactStore artifacts(home_folder(options.home));
+// The host of --host-name, and all others that this machine is by its home folder
+// (--virtual-hosts): each of them writes what its jobs save into this home.
+std::set<std::string> hosts_here(store::Store& store, const Options& options) {
+    std::set<std::string> names{options.host_name};
+    const std::optional<std::string> id = find_home_id(home_folder(options.home));
+    if (!id) return names;
+    for (const store::Host& host : store::list_hosts(store))
+        if (host.home == *id) names.insert(host.name);
+    return names;
+}
+
+std::vector<store::Violation> damaged_checkpoints(store::Store& store, const std::string& host,
+                                                  const ArtifactStore& artifacts) {
     std::vector<store::Violation> damaged;
     std::string after;
     while (std::ssize(damaged) < violations_max) {
-        const auto newest =
-            store::list_newest_checkpoints(store, options.host_name, after, checkpoints_at_once);
+        const auto newest = store::list_newest_checkpoints(store, host, after, checkpoints_at_once);
         for (const store::Checkpoint& checkpoint : newest) {
             after = checkpoint.job_id;
             const auto folder =
@@ -73,6 +88,14 @@ std::vector<store::Violation> damaged_checkpoints(store::Store& store, const Opt
         }
         if (std::ssize(newest) < checkpoints_at_once) break;
     }
+    return damaged;
+}
+
+std::vector<store::Violation> damaged_checkpoints(store::Store& store, const Options& options) {
+    const ArtifactStore artifacts(home_folder(options.home));
+    std::vector<store::Violation> damaged;
+    for (const std::string& host : hosts_here(store, options))
+        std::ranges::move(damaged_checkpoints(store, host, artifacts), std::back_inserter(damaged));
     return damaged;
 }
 
@@ -98,7 +121,7 @@ int verify(const Options& options) {
                kept;
     if (options.verify_files)
         kept = report("newest_checkpoints",
-                      "the newest checkpoint of each job of this host has its files",
+                      "the newest checkpoint of each job of this machine has its files",
                       damaged_checkpoints(store, options)) &&
                kept;
     fmt::print("{}\n", kept ? "Every promise is kept." : "NO: some promises are broken.");

@@ -110,6 +110,28 @@ class SlicesTest(unittest.TestCase):
         self.service.post(f"/v1/jobs/{job_id}/cancel", {})
         self.service.wait_end(job_id)
 
+    def test_checkpoints_of_each_host_of_the_machine_are_verified(self):
+        others = [f"/v1/hosts/{HOST}", f"/v1/hosts/{HOST}-3"]
+        for host in others:
+            self.service.post(f"{host}/drain", {"reason": "test"})
+        try:
+            job_id = self.service.submit(points_job())
+            self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
+        finally:
+            for host in others:
+                self.service.post(f"{host}/undrain", {})
+        self.assertEqual([member["host"] for member in self.members(job_id)], [f"{HOST}-2"])
+        self.assertEqual(self.service.verify(), "")
+        folder = self.service.home / "store" / "checkpoints" / job_id
+        newest = folder / max(self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"], key=lambda one: one["step"])["name"]
+        file = next(newest.glob("*.safetensors"))
+        kept = file.read_bytes()
+        file.write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))
+        try:
+            self.assertIn(file.name, self.service.verify())
+        finally:
+            file.write_bytes(kept)
+
     def test_a_slice_waits_for_whole_hosts_and_says_so(self):
         small = self.service.submit(points_job(train={"epochs": 100000}))
         self.service.wait_state(small, "running")

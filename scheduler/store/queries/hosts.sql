@@ -95,7 +95,7 @@ set heartbeat_at = clock_timestamp()
 where name = $1 and instance = $2 and removed_at is null
 
 -- list_hosts: every machine
-select name, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
+select name, home, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
        drain_reason, drained_by, heartbeat_at,
        extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
 from host
