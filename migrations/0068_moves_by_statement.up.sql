@@ -288,16 +288,15 @@ begin
               order by project, spec #>> '{queue,group}', id) as grouped;
     end if;
     if exists (select from webhook where project = any (projects)) then
-        perform (with paired as materialized (
-                     select after as job, before.state as from_state
-                     from before
-                     full join after using (id)
-                 )
-                 select count(webhook_note_job(job, from_state))
-                 from (select *
-                       from paired
-                       where (job).state <> from_state
-                       order by (job).id) as moves);
+        perform (select count(webhook_note_job(it, from_state))
+                 from (select it, before.state as from_state
+                       from before
+                       cross join lateral (select job as it
+                                           from job
+                                           where id = before.id
+                                           offset 0) as found
+                       where (it).state <> before.state
+                       order by before.id) as moves);
     end if;
     for of_job in select distinct job_id
                   from checkpoint_use
