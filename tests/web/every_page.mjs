@@ -27,6 +27,7 @@ await run(async ({ browser, page, found, data, open, check, shot }) => {
       await open(address);
       await page.locator("h1").waitFor();
       await until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
+      found.first_view_bytes[name] = counter.bytes(); // what a page of live data reads from now on depends on how long it is looked at
       found.titles[name] = await page.title();
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
@@ -35,6 +36,5 @@ await run(async ({ browser, page, found, data, open, check, shot }) => {
         await check(`${name} ${colorScheme} ${width}`);
         await shot(`${name}_${colorScheme}_${width}`);
       }
-      found.first_view_bytes[name] = counter.bytes(); // by now the page has read once more, as it does when its stream has begun
     }
 });
