@@ -369,7 +369,8 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .memory_bytes =
             attempt_memory_bytes(options_, found.spec, int(found.member().cores.size())),
         .member = live.hosts > 1 ? std::optional(member_order(found, live)) : std::nullopt};
-    write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, paths)).dump());
+    const fs::path order = live.folder / "attempt.json";
+    write_file_aside(order, to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),
         .process = {.program = options_.executor,
@@ -383,6 +384,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .cores = int(found.member().cores.size()),
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.cache, paths.packed},
+        .orders = {order},
         .memory_bytes = process_memory_bytes(found)};
     for (const fs::path& folder : {paths.report, paths.decoded})
         if (!folder.empty()) request.writable.push_back(folder);

@@ -54,8 +54,11 @@ struct LaunchRequest {
     /// becomes the project's, with the folder that holds a folder.
     std::vector<std::filesystem::path> shared = {};
     std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
-    std::int64_t memory_bytes = 0;                       ///< 0: no limit
-    std::int64_t cpu_seconds = 0;                        ///< 0: no limit
+    /// Files that were written for it below what it may write: given to the project's user, also
+    /// where the folder is the user's since an earlier start.
+    std::vector<std::filesystem::path> orders = {};
+    std::int64_t memory_bytes = 0;    ///< 0: no limit
+    std::int64_t cpu_seconds = 0;     ///< 0: no limit
     std::optional<MemberPlace> member = {};
     /// The program may already run, and may go on after this run: see WarmLauncher.
     std::optional<StayRequest> stay = {};

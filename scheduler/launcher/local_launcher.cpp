@@ -132,7 +132,7 @@ std::vector<gid_t> LocalLauncher::prepare(const LaunchRequest& request) const {
     for (const fs::path& folder : request.writable)
         make_private_folder(folder);
     const std::optional<uid_t> user = user_of(request);
-    for (const auto* paths : {&request.writable, &request.owned}) {
+    for (const auto* paths : {&request.writable, &request.owned, &request.orders}) {
         for (const fs::path& path : *paths) {
             close_to_others(path);
             if (user && !options_.confiner.empty()) hand_over(path, *user);

@@ -185,6 +185,7 @@ std::unique_ptr<LaunchedProcess> WarmLauncher::launch(const LaunchRequest& reque
     LaunchRequest folders;
     folders.project_number = request.project_number;
     folders.writable = request.stay->own;
+    folders.orders = request.orders;
     local_.prepare(folders);
     if (!can_lend(request.stay->own, options_.folder)) return local_.launch(request);
     std::shared_ptr<Worker> worker = take(request);

@@ -477,6 +477,29 @@ TEST_F(Confined, folders_that_were_open_to_others_are_closed_at_the_start) {
         EXPECT_EQ(int(fs::status(folder.path() / name).permissions()), 0700) << name;
 }
 
+// Goal: a start that a killed service did not finish can be made again: the folder is the user's by
+// then, and what is written into it for the second start is not. Method: two starts in one folder.
+TEST_F(Confined, a_second_start_in_a_folder_reads_what_was_written_for_it) {
+    const fs::path run_folder = folder.path() / "run";
+    LauncherOptions options{.confiner = confinement.confiner, .first_user = {}};
+    if (geteuid() == 0) options.first_user = test_user;
+    for (const char* order : {"first", "second"}) {
+        fs::remove(run_folder / "order");
+        folder.write("run/order", order);
+        fs::permissions(run_folder / "order", fs::perms(0600));
+        const std::unique_ptr<LaunchedProcess> process = LocalLauncher(options).launch(
+            {.process = {.program = program,
+                         .arguments = {"-c",
+                                       fmt::format("assert open('order').read() == '{}'", order)},
+                         .folder = run_folder,
+                         .output = folder.path() / "output",
+                         .result = {}},
+             .writable = {run_folder},
+             .orders = {run_folder / "order"}});
+        EXPECT_EQ(exit_of(*process), 0) << order << read_file(folder.path() / "output");
+    }
+}
+
 /// The filter that some container gives a program: it has no filters of its own to set.
 constexpr const char* without_seccomp = R"(#!/usr/bin/python3 -IS
 import ctypes, os, struct, sys
