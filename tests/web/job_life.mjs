@@ -22,7 +22,7 @@ await run(async ({ browser, page, found, data, open }) => {
   await page.getByRole("button", { name: "Save checkpoint" }).click();
   await page.getByRole("button", { name: "Pause" }).click();
   await page.locator(".state-paused").waitFor({ timeout: 30000 });
-  found.buttons_while_paused = await page.locator(".title button").allInnerTexts();
+  found.buttons_while_paused = await page.locator(".title:has(h1) button").allInnerTexts();
   found.progress_while_paused = await page.locator(".progress").innerText();
   await page.getByRole("button", { name: "Resume" }).click();
   await page.locator(".state-running").waitFor({ timeout: 30000 });
