@@ -102,7 +102,7 @@ TEST_F(Gathered, those_who_come_meanwhile_are_handled_at_once_and_run_together) 
     EXPECT_TRUE(eventually([&] { return done == 41; }));
     EXPECT_EQ(shared.sum, 41);
     EXPECT_LE(shared.runs, 3);
-    EXPECT_GE(shared.largest_run, 38);
+    EXPECT_GE(shared.largest_run, 37) << "one of those handled was the first";
 }
 
 TEST_F(Gathered, a_few_wait_for_the_run_that_is_under_way) {
