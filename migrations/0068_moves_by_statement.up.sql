@@ -3,7 +3,7 @@
 -- a job. What follows a move is written once for all jobs that a statement moves, and the update
 -- that ends an attempt names the states between instead of an update each.
 
--- Null but after such a move. The guard takes what an update has not set anew for not set.
+-- Null but after such a move. The guard takes what an update leaves as it was for not set.
 alter table job add column passed text[]
     constraint job_passed_check check (passed <@ array['starting', 'compiling', 'running',
                                                        'finishing', 'preempting', 'pausing',

@@ -8,7 +8,7 @@
 
 // What is kept of a job of Slurm as the id of a process: the job's number and a mark, negative, so
 // that no id of this machine's processes is one. The mark stands in the job's comment: a number
-// comes again when a cluster is set up anew.
+// comes once more when a cluster is set up again.
 namespace slipway {
 
 /// A mark of a job of one program; below 2^62.

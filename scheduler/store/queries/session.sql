@@ -8,7 +8,7 @@ commit
 rollback
 
 -- keep_plans: for the rest of the transaction each statement has one plan, made once for a connection,
--- that finds rows by their indexes. Planning the statements that move jobs anew took as long as
+-- that finds rows by their indexes. Planning the statements that move jobs at each call took as long as
 -- running them; and a plan made while the tables were small reads them whole when they are large.
 select set_config('plan_cache_mode', 'force_generic_plan', true),
        set_config('enable_seqscan', 'off', true),
