@@ -1,5 +1,6 @@
 #include "scheduler/store/cluster/layout.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/error.h"
+#include "api/base/posix.h"
 #include "api/base/sha256.h"
 
 // The private PostgreSQL lives in the home folder: data, socket and log. Its postmaster.pid says
@@ -79,6 +81,14 @@ void own_folder(const fs::path& folder, const std::optional<Account>& account) {
                     fmt::format("{} cannot be made a folder of our own: {}; choose another --home",
                                 folder.string(), problem ? problem.message() : "it is not ours")};
     }
+}
+
+/// initdb syncs its 1,000 files one by one, which takes 2 s on a disk where syncfs takes 0.1.
+void sync_folder(const fs::path& folder, int (*sync)(int)) {
+    const UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened || sync(opened.get()) != 0)
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("{} cannot be synced: {}", folder.string(), std::strerror(errno))};
 }
 
 std::string quoted(const std::string& value) {
@@ -150,19 +160,21 @@ void create_cluster(const ClusterLayout& layout, const fs::path& tools,
     // Beside its place first: an interrupted initdb leaves nothing that looks like a cluster.
     const fs::path fresh = layout.folder / "data.new";
     fs::remove_all(fresh);
-    Command command{
-        .words = {(tools / "initdb").string(), "--pgdata=" + fresh.string(), "--username=slipway",
-                  "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"},
-        .account = account,
-        .output = layout.log};
+    Command command{.words = {(tools / "initdb").string(), "--pgdata=" + fresh.string(),
+                              "--username=slipway", "--auth=trust", "--encoding=UTF8",
+                              "--locale=C.UTF-8", "--no-instructions", "--no-sync"},
+                    .account = account,
+                    .output = layout.log};
     if (durable) command.words.emplace_back("--data-checksums");
     // A smaller log: tests copy their cluster.
-    if (!durable) command.words.insert(command.words.end(), {"--no-sync", "--wal-segsize=1"});
+    if (!durable) command.words.emplace_back("--wal-segsize=1");
     if (run_process(command) != 0) {
         throw Error{ErrorCode::unavailable, fmt::format("initdb could not make {}: {}",
                                                         layout.data.string(), end_of_log(layout))};
     }
+    if (durable) sync_folder(fresh, syncfs);
     fs::rename(fresh, layout.data);
+    if (durable) sync_folder(layout.folder, fsync);
 }
 
 std::optional<pid_t> find_postmaster(const ClusterLayout& layout) {
