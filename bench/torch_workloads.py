@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""One training step of a workload in PyTorch, as `slipway-executor bench` measures ours: forward, backward, AdamW on
+"""One training step of a workload in PyTorch, as `slipway-executor bench` measures ours: forward, backward, update, on
 fixed random input. Prints one line of JSON.
 
 usage: bench/torch_workloads.py WORKLOAD [--precision f32|bf16] [--threads N] [--repeats R] [--batch B]
+       [--optimizer adamw|sgd|sgd_momentum]
 bf16 is torch.autocast: weights and optimizer state stay float32, as ours do.
 """
 import argparse
@@ -90,6 +91,11 @@ WORKLOADS = {"mlp128": (128, mlp128), "cnn128": (128, cnn128), "resnet34_32": (3
              "bert_base": (8, bert_base), "gpt_small": (16, gpt_small), "gpt2_124m": (4, gpt2_124m)}
 
 
+OPTIMIZERS = {"adamw": lambda parameters: torch.optim.AdamW(parameters, lr=1e-4, weight_decay=0.01),
+              "sgd": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, weight_decay=0.01),
+              "sgd_momentum": lambda parameters: torch.optim.SGD(parameters, lr=1e-4, momentum=0.9, weight_decay=0.01)}
+
+
 def measure(arguments):
     torch.manual_seed(1)
     torch.set_num_threads(arguments.threads)
@@ -98,7 +104,7 @@ def measure(arguments):
     network, x, loss_of = make(batch)
     if x.dim() == 4:
         network, x = (part.to(memory_format=torch.channels_last) for part in (network, x))
-    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-4, weight_decay=0.01)
+    optimizer = OPTIMIZERS[arguments.optimizer](network.parameters())
     times = []
     for step in range(3 + arguments.repeats):
         if step == 3:
@@ -114,7 +120,7 @@ def measure(arguments):
     usage = resource.getrusage(resource.RUSAGE_SELF)
     times = times[3:]
     return {"workload": arguments.workload, "precision": arguments.precision, "threads": arguments.threads,
-            "batch": batch, "repeats": arguments.repeats, "median_ms": round(statistics.median(times), 3),
+            "batch": batch, "optimizer": arguments.optimizer, "repeats": arguments.repeats, "median_ms": round(statistics.median(times), 3),
             "min_ms": round(min(times), 3), "items_per_s": round(batch / statistics.median(times) * 1e3, 3),
             "resident_peak_bytes": usage.ru_maxrss * 1024,
             "faults_per_step": round((usage.ru_minflt - before.ru_minflt) / arguments.repeats, 3),
@@ -129,6 +135,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--batch", type=int, default=0)
+    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
     print(json.dumps(measure(parser.parse_args())), flush=True)
 
 

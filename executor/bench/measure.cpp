@@ -75,8 +75,8 @@ BenchResult measure(const Workload& workload, const BenchOptions& options) {
                        .cores = options.cores > 0 ? options.cores : options.threads};
     BenchModel model = make_bench_model(workload);
     BenchStep step;
-    result.trace_ms =
-        milliseconds_of([&] { step = trace_bench_step(model, result.batch, result.cores); });
+    result.trace_ms = milliseconds_of(
+        [&] { step = trace_bench_step(model, result.batch, result.cores, options.optimizer); });
     const PassOptions passes{.precision = options.precision};
     result.flops = product_flops(optimize(step.graph, {.passes = passes}).graph, result.cores);
 

@@ -12,6 +12,7 @@ struct BenchOptions {
     int repeats = 20;
     bool pin = false;          ///< workers on CPUs of their own, as in training
     std::int64_t batch = 0;    ///< 0: the workload's own
+    std::string_view optimizer = "adamw";
 };
 
 /// One workload's training step, measured. Times in milliseconds.

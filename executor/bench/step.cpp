@@ -10,9 +10,9 @@ namespace slipway {
 
 namespace {
 
-// torch.optim.AdamW's, but for the rate: small enough for every network.
+// torch.optim.AdamW's, but for the rate and the momentum of SGD: small enough for every network.
 constexpr Hyper hyper_numbers{
-    .lr = 1e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    .lr = 1e-4, .momentum = 0.9, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
 
 void require_shares(std::int64_t batch, int cores) {
     if (batch > 0 && batch % cores == 0) return;
@@ -50,7 +50,8 @@ BenchModel make_bench_model(const Workload& workload) {
     return model;
 }
 
-BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores) {
+BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores,
+                           std::string_view optimizer) {
     require_shares(batch, cores);
     const std::vector<Tensor> parameters = model.parameters.inputs();
     const HyperInput hyper;
@@ -59,7 +60,7 @@ BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int core
     const BenchLoss sums = model.forward(inputs, pass);
     const Tensor loss = sums.sum * constant(1.0 / sums.count);
     const OptimizerStep update =
-        trace_optimizer(find_optimizer("adamw"), hyper, parameters, gradients(loss, parameters));
+        trace_optimizer(find_optimizer(optimizer), hyper, parameters, gradients(loss, parameters));
 
     BenchStep step{.graph = {.inputs = update.inputs, .outputs = update.outputs, .donations = {}},
                    .inputs = inputs.all(),

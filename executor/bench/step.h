@@ -14,8 +14,8 @@ struct BenchModel {
 
 BenchModel make_bench_model(const Workload& workload);
 
-/// One training step as a graph: forward, backward, the sum over the cores, AdamW's update, the
-/// new statistics.
+/// One training step as a graph: forward, backward, the sum over the cores, the optimizer's update,
+/// the new statistics.
 ///   inputs   parameters…, optimizer state…, statistics…, hyper, the dropout's, inputs…
 ///   outputs  parameters…, optimizer state…, statistics… (donated), loss (mean over the batch)
 struct BenchStep {
@@ -27,8 +27,11 @@ struct BenchStep {
     int cores = 1;
 };
 
-/// errors  invalid_argument when the batch cannot be shared by the cores
-BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores);
+/// `optimizer`: the name of a row of optimizers().
+/// errors  invalid_argument when the batch cannot be shared by the cores or no optimizer has this
+/// name
+BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores,
+                           std::string_view optimizer = "adamw");
 
 /// What the inputs are bound to at the first step.
 std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step);

@@ -9,6 +9,7 @@
 
 #include "api/base/error.h"
 #include "executor/bench/measure.h"
+#include "executor/optim/optimizer.h"
 #include "executor/train/settings.h"
 
 namespace slipway {
@@ -17,7 +18,7 @@ namespace {
 
 std::string footer() {
     std::string text =
-        "One training step: forward, backward, AdamW, on fixed random input. Workloads:\n";
+        "One training step: forward, backward, update, on fixed random input. Workloads:\n";
     for (const Workload& row : workloads())
         text += fmt::format("  {:12} {}, batch {}\n", row.name, row.about, row.batch);
     return text;
@@ -28,6 +29,13 @@ PrecisionPolicy precision_of(const std::string& name) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("there is no precision {}; there are {}", name,
                             fmt::join(all_words<Precision>(), ", ")));
+}
+
+std::vector<std::string> optimizer_names() {
+    std::vector<std::string> names;
+    for (const Optimizer& row : optimizers())
+        names.emplace_back(row.name);
+    return names;
 }
 
 /// Whole microseconds: more digits would be noise.
@@ -53,6 +61,10 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
         ->check(CLI::Range(1, 1'000'000));
     bench->add_option("--batch", command.batch, "Samples of a step; default: the workload's")
         ->check(CLI::PositiveNumber);
+    bench
+        ->add_option("--optimizer", command.optimizer,
+                     "adamw, sgd, sgd_momentum or another; default: adamw")
+        ->check(CLI::IsMember(optimizer_names()));
     bench->add_flag("--pin", command.pin, "Keep each thread on a CPU of its own, as jobs do");
     bench->footer(footer());
     return bench;
@@ -60,17 +72,20 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
 
 std::string bench_to_json(const BenchCommand& command) {
     const PrecisionPolicy precision = precision_of(command.precision);
-    const BenchResult result = measure(find_workload(command.workload), {.precision = precision,
-                                                                         .threads = command.threads,
-                                                                         .cores = command.cores,
-                                                                         .repeats = command.repeats,
-                                                                         .pin = command.pin,
-                                                                         .batch = command.batch});
+    const BenchResult result =
+        measure(find_workload(command.workload), {.precision = precision,
+                                                  .threads = command.threads,
+                                                  .cores = command.cores,
+                                                  .repeats = command.repeats,
+                                                  .pin = command.pin,
+                                                  .batch = command.batch,
+                                                  .optimizer = command.optimizer});
     const nlohmann::ordered_json line{{"workload", command.workload},
                                       {"precision", command.precision},
                                       {"threads", command.threads},
                                       {"cores", result.cores},
                                       {"batch", result.batch},
+                                      {"optimizer", command.optimizer},
                                       {"repeats", command.repeats},
                                       {"median_ms", rounded(result.median_ms)},
                                       {"min_ms", rounded(result.min_ms)},

@@ -15,6 +15,7 @@ struct BenchCommand {
     int cores = 0;
     int repeats = 20;
     std::int64_t batch = 0;
+    std::string optimizer = "adamw";
     bool pin = false;
 };
 

@@ -53,11 +53,26 @@ TEST(Bench, more_cores_than_threads_do_the_same_work) {
     EXPECT_NEAR(many["loss"].get<double>(), few["loss"].get<double>(), 1e-4);
 }
 
+TEST(Bench, another_optimizer_keeps_other_state) {
+    const auto peak_bytes_of = [](const char* optimizer) {
+        return Json::parse(bench_to_json({.workload = "mlp128",
+                                          .repeats = 1,
+                                          .batch = 8,
+                                          .optimizer = optimizer}))["peak_bytes"];
+    };
+    const std::int64_t adamw = peak_bytes_of("adamw"), momentum = peak_bytes_of("sgd_momentum"),
+                       none = peak_bytes_of("sgd");
+    EXPECT_GT(adamw, momentum);
+    EXPECT_GT(momentum, none);
+}
+
 TEST(Bench, what_cannot_be_measured_is_refused_in_words) {
     EXPECT_NE(error_of({.workload = "mlp"}).find("there are mlp128, cnn128"), std::string::npos);
     EXPECT_NE(error_of({.workload = "mlp128", .precision = "f16"}).find("f32, bf16"),
               std::string::npos);
     EXPECT_NE(error_of({.workload = "mlp128", .threads = 3}).find("128"), std::string::npos);
+    EXPECT_NE(error_of({.workload = "mlp128", .optimizer = "adamax"}).find("adamax"),
+              std::string::npos);
 }
 
 TEST(Bench, help_lists_the_workloads) {
