@@ -215,6 +215,23 @@ TEST(Convolution, weights_gradient_of_many_patches_is_what_the_reference_says) {
     }
 }
 
+// Goal: windows side by side, whose patches are a copy of the image, are a product for few channels
+// as well; those that overlap are not.
+TEST(Convolution, weights_gradient_of_windows_side_by_side_is_a_product_of_patches) {
+    for (const auto& [stride, is_product] : {std::pair{8, true}, {4, false}}) {
+        const Tensor x = core_input({4, 3, 32, 32});
+        const Tensor y = convolution_2d(x, shared_input({16, 3, 8, 8}), stride, 0);
+        const Tensor dy = core_input(y.dims());
+        const Graph graph = graph_of({row_of(OpCode::convolution).gradient(y, dy)[1]});
+        EXPECT_EQ(steps_of(graph).find("convolution patches") != std::string::npos, is_product)
+            << steps_of(graph);
+        const auto inputs = random_inputs(graph, 2, 6);
+        const auto results = run_graph(graph, inputs, {.cores = 2, .workers = 1});
+        EXPECT_EQ(difference(results[0], evaluate(graph, inputs, 2)[0], sum_tolerance(4 * 49)), "")
+            << stride;
+    }
+}
+
 TEST(Convolution, of_one_channel_and_its_weights_gradient_have_kernels_of_their_own) {
     const auto steps_with = [](std::int64_t outputs, std::int64_t size) {
         const Tensor x = core_input({2, 1, 9, 9});
