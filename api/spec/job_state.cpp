@@ -13,7 +13,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {queued, starting, "the scheduler assigned cores"},
     {queued, cancelled, "user request"},
     {queued, paused, "user request"},
-    {queued, stopped, "stopped by a search rule"},
+    {queued, stopped, "stopped by its sweep"},
     {queued, failed, "the dataset failed its check or was deleted"},
     {queued, expired, "limits.valid_until passed"},
 
@@ -23,7 +23,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {starting, pausing, "user request"},
     {starting, cancelling, "user request"},
     {starting, failed, "the executor could not use the spec or the data"},
-    {starting, stopped, "stopped by a search rule or a target"},
+    {starting, stopped, "stopped by its sweep"},
     {starting, timed_out, "limits.max_wall_s or max_core_s exceeded"},
 
     {compiling, running, "the programs were compiled"},
@@ -33,7 +33,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {compiling, pausing, "user request"},
     {compiling, cancelling, "user request"},
     {compiling, failed, "the executor could not use the spec or the data"},
-    {compiling, stopped, "stopped by a search rule or a target"},
+    {compiling, stopped, "stopped by its sweep"},
     {compiling, timed_out, "limits.max_wall_s or max_core_s exceeded"},
 
     {running, finishing, "the last step was completed"},
@@ -42,14 +42,14 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {running, pausing, "user request"},
     {running, cancelling, "user request"},
     {running, failed, "the training could not continue"},
-    {running, stopped, "stopped by a search rule or a target"},
+    {running, stopped, "stopped by its sweep"},
     {running, timed_out, "limits.max_wall_s or max_core_s exceeded"},
 
     {finishing, succeeded, "the executor finished"},
     {finishing, queued, "the executor was lost; the job runs again"},
     {finishing, cancelling, "user request"},
     {finishing, failed, "the last evaluation or checkpoint failed"},
-    {finishing, stopped, "stopped by a search rule or a target"},
+    {finishing, stopped, "stopped by its sweep"},
     {finishing, timed_out, "limits.max_wall_s or max_core_s exceeded"},
 
     {preempting, queued, "a checkpoint was saved; the job is queued again"},
@@ -66,7 +66,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
 
     {paused, queued, "user request"},
     {paused, cancelled, "user request"},
-    {paused, stopped, "stopped by a search rule"},
+    {paused, stopped, "stopped by its sweep"},
 
     {cancelling, cancelled, "all processes of the job have ended"},
     {cancelling, succeeded, "the job finished before the request took effect"},

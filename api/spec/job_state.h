@@ -22,7 +22,7 @@ enum class JobState {
     cancelling,    ///< the executor is being ended
     cancelled,     ///< end: the user asked
     failed,        ///< end: see the reason
-    stopped,       ///< end: a search rule or a target ended it
+    stopped,       ///< end: its sweep ended it
     timed_out,     ///< end: limits.max_wall_s, max_core_s
     expired        ///< end: limits.valid_until passed in the queue
 };

@@ -21,9 +21,9 @@ struct RunRequests {
     std::function<bool()> save = [] { return false; };
 };
 
-/// Turns what a training run says into frames, as docs/formats.md describes them. Progress is
-/// passed on at most twice a second, the last step of a phase always; an epoch's summary at most
-/// once a second, the last one always. Training thread only.
+/// Turns what a training run reports into frames (docs/contributing/protocol.md). Progress is sent
+/// at most twice a second, the last step of a phase always; an epoch's summary at most once a
+/// second, the last one always. Training thread only.
 class FrameReporter : public Reporter {
 public:
     /// `clock` outlives the reporter.

@@ -136,7 +136,7 @@ TEST(Frames, a_done_frame_of_any_form_is_an_end) {
 
 // Goal: the pages that describe the protocol have every word of it, and no frame that is not there.
 TEST(Frames, docs_list_every_type_and_field) {
-    std::ifstream file(std::string(SLIPWAY_SOURCE_DIR) + "/docs/formats.md");
+    std::ifstream file(std::string(SLIPWAY_SOURCE_DIR) + "/docs/contributing/protocol.md");
     const std::string page{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const std::size_t begin = page.find("\n## Frames\n");
     ASSERT_NE(begin, std::string::npos);

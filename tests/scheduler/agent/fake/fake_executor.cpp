@@ -1,5 +1,5 @@
-// An executor that trains nothing: it speaks the frames of docs/formats.md and misbehaves on
-// request. What it does is in the job spec's labels:
+// An executor that trains nothing: it sends the frames of docs/contributing/protocol.md and
+// misbehaves on request. What it does is in the job spec's labels:
 //   steps         steps to do (20)
 //   step_ms       pause between them (1)
 //   until         a file: once it is there, no step follows, however many were to be done
