@@ -5,9 +5,10 @@
 // transforms are the library's (filtered_convolution.cpp).
 //
 // Tried instead: the library's own filtering, which wants its blocked format (docs/decisions/0010,
-// with the price in accuracy), and matmuls of our own (docs/performance.md). What the functions
-// keep: every number is computed in f32, also for bf16 images; pixels outside an image are zeros
-// and are never written; a tile's numbers do not depend on which tiles are transformed with it.
+// with the price in accuracy), and matmuls of our own (docs/contributing/performance.md). What the
+// functions keep: every number is computed in f32, also for bf16 images; pixels outside an image
+// are zeros and are never written; a tile's numbers do not depend on which tiles are transformed
+// with it.
 
 #include "executor/codegen/kernels/minimal_filtering.h"
 
