@@ -1,7 +1,8 @@
 // Contributions of the cores are complete when all cores have run; those of block steps, which are
-// most of a transformer's gradients, each as soon as its step is done. The latter are exchanged in
-// the order in which they are made, a few megabytes at a time: small parts would cost a round trip
-// each, and large ones would leave the last one with nothing to hide behind. A step waits for the
+// most of a transformer's gradients, each as soon as its step is done. The former are exchanged in
+// the order in which they are used, so that the first updates run while the others' sums travel,
+// the latter in the order in which they are made; a few megabytes at a time: small parts would cost
+// a round trip each, and large ones would leave nothing to hide the last one. A step waits for the
 // last part that it reads. A stage whose contributions lie where earlier ones lay waits for them,
 // too: the plan of memory knows when a sum has been read, not when it has been sent.
 #include "executor/runtime/exchange_plan.h"
@@ -71,12 +72,18 @@ private:
 
     void add_parts(std::size_t number) {
         const Stage& stage = program_.stages[number];
-        ExchangePart of_cores{.stage = number, .sums = {}};
-        for (std::size_t i = 0; i < stage.sums.size(); ++i)
-            if (!stage.sums[i].by_block) of_cores.sums.push_back(i);
-        if (!of_cores.sums.empty()) plan_.parts.push_back(std::move(of_cores));
-        ExchangePart part{.stage = number, .sums = {}, .by_block = true};
+        ExchangePart part{.stage = number, .sums = {}};
         std::int64_t bytes = 0;
+        for (const auto& [first_use, sum] : core_sums(stage)) {
+            part.sums.push_back(sum);
+            bytes += buffer_of(stage.sums[sum]).shape.byte_count();
+            if (bytes < part_bytes_min) continue;
+            plan_.parts.push_back(std::exchange(part, {.stage = number, .sums = {}}));
+            bytes = 0;
+        }
+        if (!part.sums.empty()) plan_.parts.push_back(std::move(part));
+        part = {.stage = number, .sums = {}, .by_block = true};
+        bytes = 0;
         for (const auto& [last_step, sum] : block_sums(stage)) {
             part.sums.push_back(sum);
             part.last_step = last_step;
@@ -89,6 +96,21 @@ private:
             bytes = 0;
         }
         if (!part.sums.empty()) plan_.parts.push_back(std::move(part));
+    }
+
+    /// (the first step after the stage that reads it, its number), in the order of the steps.
+    std::vector<std::pair<std::size_t, std::size_t>> core_sums(const Stage& stage) const {
+        std::vector<std::pair<std::size_t, std::size_t>> found;
+        for (std::size_t i = 0; i < stage.sums.size(); ++i) {
+            if (stage.sums[i].by_block) continue;
+            std::size_t step = stage.first_step + stage.step_count;
+            while (step < program_.steps.size() &&
+                   std::ranges::count(program_.steps[step].reads, stage.sums[i].buffer) == 0)
+                ++step;
+            found.emplace_back(step, i);
+        }
+        std::ranges::sort(found);
+        return found;
     }
 
     /// (the last step that touches it, its number), in the order of the steps.

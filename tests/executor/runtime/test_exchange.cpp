@@ -159,6 +159,32 @@ TEST(Exchange, sums_of_block_steps_go_as_they_are_made) {
     EXPECT_FALSE(of_blocks.parts[0].ends_with_step);
 }
 
+// Goal: the first updates run while the sums of the others travel.
+TEST(Exchange, sums_of_cores_go_in_the_order_of_their_use) {
+    constexpr std::int64_t large = 2 << 20;
+    const auto plan_of = [](std::int64_t elements) {
+        Program program = two_block_steps(elements);
+        for (Step& step : program.steps)
+            step.batches_cores = false;
+        program.outputs = {{program.inputs[0].shape, false, {}},
+                           {program.inputs[0].shape, false, {}}};
+        program.buffers.push_back({program.inputs[0].shape, Region::output, 0, 0});
+        program.buffers.push_back({program.inputs[0].shape, Region::output, 1, 0});
+        program.steps.push_back({"out", {2}, {4}, {}, 0, copy});
+        program.steps.push_back({"out", {1}, {5}, {}, 0, copy});
+        program.stages = {{true, 0, 3, {{1, Combine::add}, {2, Combine::add}}}, {false, 3, 2, {}}};
+        return make_exchange_plan(program, 8);
+    };
+    const ExchangePlan each = plan_of(large);
+    ASSERT_EQ(each.parts.size(), 2U);
+    EXPECT_THAT(each.parts[0].sums, ElementsAre(1));
+    EXPECT_THAT(each.parts[1].sums, ElementsAre(0));
+    EXPECT_THAT(each.needed, ElementsAre(0, 0, 0, 1, 2));
+    const ExchangePlan together = plan_of(sum_elements);
+    ASSERT_EQ(together.parts.size(), 1U);
+    EXPECT_THAT(together.parts[0].sums, ElementsAre(1, 0));
+}
+
 TEST(Exchange, the_memory_it_takes_is_bounded) {
     const Program program = two_block_steps(std::int64_t{64} << 20);
     const Twin twin;
