@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,10 +17,11 @@
 
 /// One training step of sixteen virtual cores: two processes with a CPU each, over loopback, beside
 /// one process with both, in turns, and how much of the processes' exchange of gradients the
-/// workers did not wait for. Milliseconds, medians; of the two processes the slower one's. A line:
-///   bert_base, 16 samples: two processes 5210 ms, one 5102 ms: 1.02; exchange 410 ms, waited for
-///   60 ms: 85 % hidden; 2 x 3011 and 3900 MB planned
-/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH]]
+/// workers did not wait for. Milliseconds, medians; of the two processes the slower one's, but of
+/// CPU time, which a busy machine changes less, the sum of both. A line:
+///   bert_base f32, 16 samples: two processes 5210 ms, one 5102 ms: 1.021; CPU time 10080 and 9890
+///   ms: 1.019; exchange 410 ms, waited for 60 ms: 85 % hidden; 2 x 3011 and 3900 MB planned
+/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16]]]
 namespace slipway {
 namespace {
 
@@ -29,15 +31,23 @@ struct Measurement {
     std::string workload;
     int rounds = 5;
     std::int64_t batch = 0;
+    std::string precision = "f32";
 };
 
 /// What a round took, or one process of it.
 struct Times {
-    float step_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0;
+    float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0;
 };
 
 float milliseconds(std::chrono::nanoseconds duration) {
     return std::chrono::duration<float, std::milli>(duration).count();
+}
+
+/// Of all threads of this process so far.
+float cpu_milliseconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return float(double(used.tv_sec) * 1e3 + double(used.tv_nsec) * 1e-6);
 }
 
 void stay_on(const std::vector<int>& cpus) {
@@ -53,7 +63,10 @@ void stay_on(const std::vector<int>& cpus) {
 class Trainer {
 public:
     Trainer(const Measurement& measurement, int cores, std::int64_t batch, Collectives* others)
-        : engine_({.cores = cores, .collectives = others}) {
+        : engine_({.cores = cores,
+                   .precision = measurement.precision == "bf16" ? PrecisionPolicy::bf16
+                                                                : PrecisionPolicy::f32,
+                   .collectives = others}) {
         BenchModel model = make_bench_model(find_workload(measurement.workload));
         const BenchStep step = trace_bench_step(model, batch, cores);
         executable_ = engine_.compile(step.graph);
@@ -62,8 +75,10 @@ public:
 
     Times step() {
         const Tick begin = system_clock().tick();
+        const float cpu_begin = cpu_milliseconds();
         engine_.run(*executable_, values_);
-        Times times{.step_ms = milliseconds(system_clock().tick() - begin)};
+        Times times{.step_ms = milliseconds(system_clock().tick() - begin),
+                    .cpu_ms = cpu_milliseconds() - cpu_begin};
         times.exchange_ms = milliseconds(engine_.times().exchanging());
         for (const WorkerTimes& worker : engine_.times().workers)
             times.awaiting_ms = std::max(times.awaiting_ms, milliseconds(worker.awaiting));
@@ -84,15 +99,18 @@ float median(std::vector<Times> all, float Times::*what) {
 
 void print_line(const Measurement& measurement, const std::vector<Times>& divided,
                 const std::vector<Times>& whole) {
-    const float exchange = median(divided, &Times::exchange_ms);
-    const float awaiting = median(divided, &Times::awaiting_ms);
+    const auto of_divided = [&](float Times::*what) { return median(divided, what); };
+    const auto of_whole = [&](float Times::*what) { return median(whole, what); };
+    const auto ratio = [&](float Times::*what) { return of_divided(what) / of_whole(what); };
+    const float exchange = of_divided(&Times::exchange_ms);
+    const float awaiting = of_divided(&Times::awaiting_ms);
     fmt::print(
-        "{}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; exchange {:.0f} ms, "
-        "waited "
-        "for {:.0f} ms: {:.0f} % hidden; 2 x {:.0f} and {:.0f} MB planned\n",
-        measurement.workload, measurement.batch, median(divided, &Times::step_ms),
-        median(whole, &Times::step_ms),
-        median(divided, &Times::step_ms) / median(whole, &Times::step_ms), exchange, awaiting,
+        "{} {}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; CPU time {:.0f} and "
+        "{:.0f} ms: {:.3f}; exchange {:.0f} ms, waited for {:.0f} ms: {:.0f} % hidden; 2 x {:.0f} "
+        "and {:.0f} MB planned\n",
+        measurement.workload, measurement.precision, measurement.batch, of_divided(&Times::step_ms),
+        of_whole(&Times::step_ms), ratio(&Times::step_ms), of_divided(&Times::cpu_ms),
+        of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), exchange, awaiting,
         100 * (1 - awaiting / exchange), divided[0].planned_mb, whole[0].planned_mb);
 }
 
@@ -118,13 +136,18 @@ void measure(const Measurement& measurement, int rank, const std::filesystem::pa
     for (int round = 0; round <= measurement.rounds; ++round) {
         member.barrier("a round");
         Times times = divided.step();
+        float cpu_ms = times.cpu_ms;
+        member.all_reduce(Combine::add, DType::f32, std::as_writable_bytes(std::span(&cpu_ms, 1)));
         member.all_reduce(Combine::maximum, DType::f32,
                           std::as_writable_bytes(std::span(&times, 1)));
+        times.cpu_ms = cpu_ms;
         member.busy();
         stay_on(cpus);
-        if (whole && round > 0) of_whole.push_back(whole->step());
+        const Times of_one = whole ? whole->step() : Times{};
         stay_on({cpus[std::size_t(rank)]});
-        if (round > 0) of_divided.push_back(times);    // before: memory that is new
+        if (round == 0) continue;    // memory that is new
+        of_divided.push_back(times);
+        of_whole.push_back(of_one);
     }
     member.barrier("the end");
     if (rank == 0) print_line(measurement, of_divided, of_whole);
@@ -163,14 +186,20 @@ int run(const Measurement& measurement) {
 int main(int count, char** words) {
     using namespace slipway;
     if (count < 2) {
-        fmt::print(stderr, "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH]]\n");
+        fmt::print(stderr, "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16]]]\n");
         return 2;
     }
     Measurement measurement{.workload = words[1]};
     if (count > 2) measurement.rounds = std::stoi(words[2]);
-    // A sample for each core at least.
-    measurement.batch = count > 3 ? std::stoll(words[3])
-                                  : std::max(find_workload(words[1]).batch,
-                                             std::int64_t{processes * process_cores});
+    // 0, or none: the workload's own, and a sample for each core at least.
+    if (count > 3) measurement.batch = std::stoll(words[3]);
+    if (measurement.batch == 0)
+        measurement.batch =
+            std::max(find_workload(words[1]).batch, std::int64_t{processes * process_cores});
+    if (count > 4) measurement.precision = words[4];
+    if (measurement.precision != "f32" && measurement.precision != "bf16") {
+        fmt::print(stderr, "the precision is f32 or bf16, not {}\n", words[4]);
+        return 2;
+    }
     return run(measurement);
 }
