@@ -82,6 +82,11 @@ private:
             const bool alternates = is_per_core(operand) != is_per_core(tensor);
             stage = std::max(stage, facts(operand).stage + (alternates ? 1 : 0));
         }
+        if (tensor.node().op == OpCode::all_reduce) {
+            const int summed = facts(tensor.node().operands[0]).stage;
+            facts(tensor).summed_stage = summed;
+            if (in_blocks_ && summed >= first_cut_ && summed < last_cut_) stage += 2;
+        }
         facts(tensor).stage = stage;
         analysis_.last_stage = std::max(analysis_.last_stage, stage);
     }
@@ -143,6 +148,8 @@ private:
             if (facts(tensor).is_only_summed) pending_bytes += tensor.shape().byte_count();
         }
         if (stage == first) return;
+        first_cut_ = first;
+        last_cut_ = stage;
         for (const Tensor& tensor : analysis_.order)
             find_stage(tensor);
     }
@@ -193,7 +200,7 @@ private:
         int stage = user.stage;
         if (is_view(tensor.node()) || user.adds_in_place) stage = user.last_use_stage;
         // Contributions are read as their stage ends.
-        if (tensor.node().op == OpCode::all_reduce) stage = user.stage - 1;
+        if (tensor.node().op == OpCode::all_reduce) stage = user.summed_stage;
         for (const Tensor& operand : tensor.node().operands)
             facts(operand).last_use_stage = std::max(facts(operand).last_use_stage, stage);
     }
@@ -223,7 +230,7 @@ private:
         // Who else reads it wants the core's own, which is added to others' as soon as it is there.
         const bool fits = is_computed(root.node()) && !root_facts.region &&
                           users_[root.get()] == 1 &&
-                          root_facts.stage == facts(all_reduce).stage - 1 &&
+                          root_facts.stage == facts(all_reduce).summed_stage &&
                           root_facts.last_use_stage == root_facts.stage;
         if (fits) root_facts.region = Region::sum;
     }
@@ -269,6 +276,7 @@ private:
         needed_;    ///< the first stage of a replicated value's users
     std::unordered_map<const Node*, int> users_;
     std::unordered_map<const Node*, int> least_;    ///< the first stage that a node may be in
+    int first_cut_ = 0, last_cut_ = 0;              ///< stages that a stage was cut into
 };
 
 }    // namespace

@@ -17,6 +17,8 @@ struct NodeFacts {
     int stage = 0;
     /// The last stage with a step that reads it, directly or through views.
     int last_use_stage = 0;
+    /// Of a sum over the cores: the per-core stage that ends with it. It is used in `stage`.
+    int summed_stage = 0;
     /// Its only user is a sum over the cores.
     bool is_only_summed = false;
     /// The same by way of views.
@@ -46,7 +48,8 @@ struct Analysis {
 /// With `bucket_bytes` the per-core stage that contributes most to sums over the cores is cut
 /// before the next contribution wherever those since the last cut have so many bytes: they are
 /// added up and used before the next ones are made, in the same memory. What crosses a cut is held
-/// for each core. `in_blocks` as in LowerOptions.
+/// for each core. `in_blocks` as in LowerOptions: then sums may travel between processes, and each
+/// bucket's are used a stage later, after the next ones are made, in the memory of two buckets.
 Analysis analyse(const Graph& graph, std::int64_t bucket_bytes = 0, bool in_blocks = false);
 
 }    // namespace slipway

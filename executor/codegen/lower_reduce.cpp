@@ -29,7 +29,7 @@ void lower_all_reduce(Lowering& lowering, const Tensor& tensor) {
     }
     const auto reduction = std::get<AllReduceAttributes>(tensor.node().attributes).reduction;
     const PlacedValue sum =
-        lowering.add_sum(lowering.facts(tensor).stage - 1, lowering.value_of(operand),
+        lowering.add_sum(lowering.facts(tensor).summed_stage, lowering.value_of(operand),
                          combine_of(reduction), is_batched);
     if (const Packing* packing = lowering.packing_of(operand))
         return lowering.unpack(tensor, *packing, sum.buffer);

@@ -111,6 +111,25 @@ TEST(CutStages, the_memory_of_sums_is_used_again) {
     EXPECT_EQ(sums(1), weight_bytes);
 }
 
+// Goal: a bucket's sums travel between processes while the next ones are made.
+TEST(CutStages, sums_that_may_travel_are_used_a_stage_later) {
+    const Network network = make_network();
+    const auto updates = [&](bool in_blocks) {
+        const Analysis analysis = analyse(network.graph, 1, in_blocks);
+        const auto& outputs = network.graph.outputs;    // of layers 1, 2, 3; made from 3 to 1
+        return stages_of(analysis, {outputs[2], outputs[1], outputs[0]});
+    };
+    EXPECT_EQ(updates(false), (Stages{2, 4, 6}));
+    EXPECT_EQ(updates(true), (Stages{4, 6, 6}));    // nothing is made after the last ones
+    const Program program = Lowering(network.graph, {.in_blocks = true}, 1).run();
+    EXPECT_EQ(program.arena_bytes[std::size_t(Region::sum)], 2 * weight_bytes);
+    for (const Step& step : program.steps)
+        EXPECT_EQ(step.name.find("copy"), std::string::npos) << step.name;
+    const std::size_t summing = std::size_t(std::ranges::count_if(
+        program.stages, [](const Stage& stage) { return !stage.sums.empty(); }));
+    EXPECT_EQ(summing, 3U);
+}
+
 TEST(CutStages, a_plan_is_that_of_the_program) {
     const Graph graph = make_network().graph;
     for (const std::int64_t bucket_bytes : {0, 1})
