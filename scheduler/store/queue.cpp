@@ -123,6 +123,7 @@ QueuedJob read_waiting(const Row& row) {
 
 QueuedJob read_listed(const Row& row) {
     QueuedJob job = read_waiting(row);
+    job.name = row.text("name");
     job.queue_class = row.text("queue_class");
     job.valid_until = row.maybe_time("valid_until");
     job.position = row.maybe_small("position");

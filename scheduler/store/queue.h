@@ -8,6 +8,7 @@ namespace slipway::store {
 /// A waiting job, as the scheduler sees it.
 struct QueuedJob {
     std::string job_id;
+    std::string name;    ///< only of list_queue
     std::string project;
     std::string queue_class;
     int class_rank = 2;    ///< 0 urgent, 1 high, 2 normal, 3 low, 4 idle

@@ -236,6 +236,7 @@ void put_estimate(Json& out, const std::optional<StartEstimate>& estimate) {
 Json render(const store::QueuedJob& job, const std::optional<StartEstimate>& estimate) {
     Json out{{"position", value_or_null(job.position)},
              {"job_id", job.job_id},
+             {"name", job.name},
              {"project", job.project},
              {"class", job.queue_class},
              {"cores", job.cores},

@@ -5,7 +5,9 @@ export function number(value: number | null | undefined): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
   const size = Math.abs(value);
-  return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(3) : value.toPrecision(4);
+  const is_far = size !== 0 && (size < 1e-3 || size >= 1e5);
+  const is_short = +value.toPrecision(3) === value; // 0.01 was said so, 0.1280 was measured
+  return (is_far ? value.toExponential(is_short ? undefined : 3) : is_short ? String(value) : value.toPrecision(4)).replace("e+", "e");
 }
 
 /** The value of a metric: JSON has null for NaN and the infinities, and a word beside it. */
@@ -17,17 +19,26 @@ export function metric_value(value: number | null | undefined, nonfinite?: strin
 /** What a parameter or a member of a spec is: numbers as people write them, all else as JSON. */
 export function any_value(value: unknown): string {
   if (value === undefined) return "–";
-  if (typeof value === "number") return String(+value.toPrecision(6));
+  if (typeof value === "number") return String(+value.toPrecision(6)).replace("e+", "e");
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
+  if (seconds > 0.05 && seconds < 0.95) return `${seconds.toFixed(1)} s`;
   const s = Math.max(0, Math.round(seconds));
+  const with_rest = (whole: string, rest: number, unit: string) => (rest === 0 ? whole : `${whole} ${rest} ${unit}`);
   if (s < 60) return `${s} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+  if (s < 3600) return with_rest(`${Math.floor(s / 60)} min`, s % 60, "s");
+  if (s < 86400) return with_rest(`${Math.floor(s / 3600)} h`, Math.floor((s % 3600) / 60), "min");
+  return with_rest(`${Math.floor(s / 86400)} d`, Math.floor((s % 86400) / 3600), "h");
+}
+
+/** A message of the service as a sentence of its own: a capital, a full stop, times in the reader's time zone. */
+export function sentence(message: string | null | undefined): string {
+  if (!message) return "";
+  const local = message.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (at) => time(at));
+  return local[0].toUpperCase() + local.slice(1) + (/[.!?]$/.test(local) ? "" : ".");
 }
 
 const positions_max = 1000; // the API counts no further: 1001 means "more"

@@ -3212,6 +3212,8 @@ QueuedJob = TypedDict("QueuedJob", {
     "estimated_start_at": "str | None",
     # job_…
     "job_id": "str",
+    # Name of the job.
+    "name": "str",
     # Earliest start time.
     "not_before": "str | None",
     # 1: the next job to start; null: the job is held, or behind 1,000 ready jobs.

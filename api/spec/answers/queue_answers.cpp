@@ -16,6 +16,7 @@ const Object<Answer>& queued_table() {
                    "1: the next job to start; null: the job is held, or behind 1,000 ready jobs.",
                    count, or_null)
             .field("job_id", "job_…", any_text, known)
+            .field("name", "Name of the job.", any_text, known)
             .field("project", "Project that the job belongs to.", any_text, known)
             .field("class", "Scheduling class.", Choice<QueueClass>{}, known)
             .field("cores", "Number of cores that it needs.", count, known)

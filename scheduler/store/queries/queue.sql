@@ -22,8 +22,8 @@ with ranked as (
     order by queue.class_rank, queue.queued_at, queue.job_id
     limit $4::bigint
 )
-select listed.job_id, listed.project, job.queue_class, listed.class_rank, listed.queued_at,
-       listed.cores, listed.core_id, listed.not_before,
+select listed.job_id, job.name, listed.project, job.queue_class, listed.class_rank,
+       listed.queued_at, listed.cores, listed.core_id, listed.not_before,
        listed.not_before is null or listed.not_before <= statement_timestamp() as due,
        listed.valid_until, listed.dataset_id, dataset.state as dataset_state,
        case when ranked.position <= $5 then ranked.position end as position

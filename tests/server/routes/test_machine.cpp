@@ -133,7 +133,7 @@ TEST_F(Machine, a_busy_core_names_its_job) {
 
 TEST_F(Machine, the_queue_is_shown_in_its_order) {
     service.ready_dataset("points");
-    const std::string first = service.submit();
+    const std::string first = service.submit({{"name", "first of all"}});
     const std::string second = service.submit();
     const std::string urgent = service.submit({{"queue", {{"class", "urgent"}}}});
     const Json queue = service.expect(200, "GET", "/v1/queue");
@@ -141,6 +141,7 @@ TEST_F(Machine, the_queue_is_shown_in_its_order) {
     ASSERT_EQ(queue["items"].size(), 3U);
     EXPECT_EQ(queue["items"][0]["job_id"], urgent);
     EXPECT_EQ(queue["items"][1]["job_id"], first);
+    EXPECT_EQ(queue["items"][1]["name"], "first of all");
     EXPECT_EQ(queue["items"][2]["position"], 3);
     EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + second)["queue"]["position"], 3);
     EXPECT_FALSE(service.expect(200, "GET", "/v1/jobs/" + urgent)["queue"].is_null());

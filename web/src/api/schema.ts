@@ -501,6 +501,7 @@ export interface QueuedJob {
   estimate_from: "known" | "progress" | "typical" | "limit" | "assumed" | null;
   estimated_start_at: string | null;
   job_id: string;
+  name: string;
   not_before: string | null;
   position: number | null;
   project: string;

@@ -1,8 +1,8 @@
 // The queue in its order: why each job waits, and when it is expected to start.
 import { useMemo } from "preact/hooks";
 import { get, query, type List } from "../api/client";
-import type { Explanation, Job, QueuedJob, QueueStats } from "../api/schema";
-import { duration, number, time } from "../format";
+import type { Explanation, QueuedJob, QueueStats } from "../api/schema";
+import { duration, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href, route } from "../route";
 import { use_title } from "../title";
@@ -13,13 +13,12 @@ import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 import { TurnPages } from "../parts/turn_pages";
 
-const page_size = 10; // each has a name and a reason of its own, which are asked for
+const page_size = 10; // each has a reason of its own, which is asked for
 const pause_ms = 5000;
 const asked_max = 200;
 
 interface Waiting {
   place: QueuedJob;
-  name: string;
   why: string;
 }
 
@@ -32,31 +31,24 @@ interface Shown {
 const list_path = (cursor: string | null) => `/v1/queue${query({ limit: page_size, cursor })}`;
 
 interface Answer {
-  name: string;
   why: string;
   until_ms: number; // then the reason is asked for again
 }
 
 const answers = new Map<string, Answer>(); // the page is read twice when it opens: with the stream once more
 
-async function ask(job_id: string): Promise<Answer> {
+async function reason_of(job_id: string): Promise<string> {
   const before = answers.get(job_id);
-  if (before && before.until_ms > Date.now()) return before;
+  if (before && before.until_ms > Date.now()) return before.why;
   // It may start or be deleted while it is asked about.
-  const [name, why] = await Promise.all([
-    before?.name ?? get<Job>(`/v1/jobs/${job_id}`).then((job) => job.name).catch(() => job_id),
-    get<Explanation>(`/v1/jobs/${job_id}/explain`).then(({ message }) => message ?? "").catch(() => ""),
-  ]);
-  const answer = { name, why, until_ms: Date.now() + pause_ms };
+  const why = await get<Explanation>(`/v1/jobs/${job_id}/explain`).then(({ message }) => message ?? "").catch(() => "");
   answers.delete(job_id);
-  answers.set(job_id, answer);
+  answers.set(job_id, { why, until_ms: Date.now() + pause_ms });
   if (answers.size > asked_max) answers.delete(answers.keys().next().value!);
-  return answer;
+  return why;
 }
 
-async function read_one(place: QueuedJob): Promise<Waiting> {
-  return { place, ...(await ask(place.job_id)) };
-}
+const read_one = async (place: QueuedJob): Promise<Waiting> => ({ place, why: await reason_of(place.job_id) });
 
 async function read(cursor: string | null): Promise<Shown> {
   const [list, stats] = await Promise.all([get<List<QueuedJob>>(list_path(cursor)), get<QueueStats>("/v1/queue/stats")]);
@@ -74,13 +66,13 @@ function start_of({ estimated_start_at, estimate_from, not_before }: QueuedJob) 
 
 const columns: Column<Waiting>[] = [
   { name: "place", cell: ({ place }) => place.position ?? "held" },
-  { name: "job", wide: true, cell: ({ place, name }) => html`<a href=${href(`/jobs/${place.job_id}`)}>${name}</a>` },
+  { name: "job", wide: true, cell: ({ place }) => html`<a href=${href(`/jobs/${place.job_id}`)}>${place.name}</a>` },
   { name: "project", cell: ({ place }) => place.project },
   { name: "class", cell: ({ place }) => place.class },
   { name: "cores", cell: ({ place }) => (place.core_id ? `core ${place.core_id}` : place.cores) },
   { name: "waits", cell: ({ place }) => duration((Date.now() - Date.parse(place.queued_at)) / 1000) },
   { name: "expected start", cell: ({ place }) => start_of(place) },
-  { name: "why it waits", wide: true, cell: ({ why }) => why },
+  { name: "why it waits", wide: true, cell: ({ why }) => sentence(why) },
 ];
 
 function Stats({ stats }: { stats: QueueStats }) {
