@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 const used = [
   "Attempt", "AuditEntry", "Capabilities", "Checkpoint", "Core", "CrossValidation", "CrossValidationFold", "Dataset", "DatasetPreview", "Event", "Evaluation",
   "Decision", "Explanation", "Group", "Host", "IssuedToken", "Job", "JobBulk", "JobBulkResult", "JobMetrics", "JobPreview", "Me", "Member", "MetricOverFolds",
-  "MetricSeries", "Problem", "Project", "QueueStats", "QueuedJob", "Report", "Split", "Sweep", "SweepDecision", "SweepParameterImportance", "SweepPromote",
+  "MetricSeries", "Problem", "Project", "QueueStats", "QueuedJob", "Report", "Slice", "Split", "Sweep", "SweepDecision", "SweepParameterImportance", "SweepPromote",
   "SweepTrial", "Token", "Upload", "Version",
 ];
 

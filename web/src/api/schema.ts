@@ -572,6 +572,17 @@ export interface ReportWorker { cpu: number | null; reducing_s: number; running_
 export interface SchedulePoint { lr: number; step: number; }
 /** Learning rate over the whole run. */
 export interface SchedulePreview { points: SchedulePoint[]; steps_per_epoch: number | null; steps_total: number; }
+/** A job that runs on several hosts. */
+export interface Slice {
+  attempt: number;
+  cores: number;
+  created_at: string;
+  job_id: string;
+  members: AttemptMember[];
+  name: string;
+  project: string;
+  state: "queued" | "starting" | "compiling" | "running" | "finishing" | "succeeded" | "preempting" | "pausing" | "paused" | "cancelling" | "cancelled" | "failed" | "stopped" | "timed_out" | "expired";
+}
 /** A stored split of a dataset, which never changes. */
 export interface Split {
   bytes: number;

@@ -10,6 +10,7 @@ import { count_tick_labels, log_tick_labels, tick_labels, time_tick_labels } fro
 import type { Range, View } from "./view";
 
 export const height_px = 260;
+const edge_px = 3;
 
 export interface PlotInputs {
   element: HTMLElement;
@@ -42,7 +43,8 @@ function draw(plot: uPlot, inputs: PlotInputs) {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  const edge = edge_px * devicePixelRatio; // points at the ends of the axis are whole
+  ctx.rect(bbox.left - edge, bbox.top - edge, bbox.width + 2 * edge, bbox.height + 2 * edge);
   ctx.clip();
   paint(ctx, shapes_in(plot, inputs));
   ctx.restore();

@@ -67,10 +67,13 @@ function envelopes(points: Point[], xs: number[], { x, y, bottom }: Frame, log_y
   return found.filter(({ upper }) => upper.length > 1).map(({ upper, lower }) => [...upper, ...lower]);
 }
 
+const word_half_px = 14;
+
 function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: [number, number] }[] {
   return points.flatMap(({ value }, index) => {
     if (Number.isFinite(value)) return [];
-    const at = frame.x(xs[index]);
+    const room = word_half_px * frame.scale; // a word at an end of the axis is not cut off
+    const at = Math.max(frame.x(frame.x_min) + room, Math.min(frame.x(frame.x_max) - room, frame.x(xs[index])));
     return [{ word: Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞", at: [at, value > 0 ? frame.top + 12 * frame.scale : frame.bottom - 4 * frame.scale] }];
   });
 }

@@ -51,10 +51,12 @@ interface DifferencesProps {
 export function Differences({ jobs, names, metrics, remove }: DifferencesProps) {
   const specs = differing(jobs.map((job) => job.spec));
   const row = (name: string, cells: Cells) => html`<tr key=${name}><th scope="row">${name}</th>${cells.map((cell, i) => html`<td key=${jobs[i].id}>${cell}</td>`)}</tr>`;
+  const group = (name: string) => html`<tr><th scope="rowgroup" colspan=${jobs.length + 1}>${name}</th></tr>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="differences"><table>
-      <thead><tr><th scope="col">member</th>${jobs.map((job) => html`<th scope="col" key=${job.id}><a href=${href(`/jobs/${job.id}`)}>${names.get(job.id)}</a>
+      <thead><tr><th scope="col">setting or result</th>${jobs.map((job) => html`<th scope="col" key=${job.id}><a href=${href(`/jobs/${job.id}`)}>${names.get(job.id)}</a>
         <button class="plain small" aria-label=${`Remove ${names.get(job.id)}`} onClick=${() => remove(job.id)}>✕</button></th>`)}</tr></thead>
-      <tbody>${specs.map(({ path, values }) => row(path, values.map(any_value)))}${results(jobs, metrics).map(([name, cells]) => row(name, cells))}</tbody>
+      ${specs.length > 0 && html`<tbody>${group("Settings")}${specs.map(({ path, values }) => row(path, values.map(any_value)))}</tbody>`}
+      <tbody>${group("Results")}${results(jobs, metrics).map(([name, cells]) => row(name, cells))}</tbody>
     </table></div>
     ${specs.length === 0 && jobs.length > 1 && html`<p class="hint">Their specs are the same.</p>`}`;
 }

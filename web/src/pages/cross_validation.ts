@@ -1,14 +1,16 @@
 // One cross-validation: its metrics over the folds, their curves, and its folds.
 import { address } from "../api/base";
 import { get, post, type List } from "../api/client";
+import { may } from "../api/me";
 import type { CrossValidation as Crossed, CrossValidationFold, MetricOverFolds } from "../api/schema";
 import { useState } from "preact/hooks";
-import { bytes, number, time } from "../format";
+import { any_value, bytes, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href } from "../route";
 import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { NamedLink } from "../parts/named_link";
 import { PageState } from "../parts/page_state";
 import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
@@ -49,6 +51,23 @@ const fold_columns = (metrics: MetricOverFolds[]): Column<CrossValidationFold>[]
   ...metrics.map(({ name }): Column<CrossValidationFold> => ({ name, cell: (fold) => number(fold.metrics?.[name]) })),
 ];
 
+const hash_shown = 19; // "sha256:" and twelve digits
+
+/** How the samples are divided: the manifest of the split is its certificate, which lists the samples of each fold. */
+function Facts({ one }: { one: Crossed }) {
+  const { method, ...how } = (one.spec.split ?? {}) as Record<string, unknown>;
+  const facts: [string, unknown][] = [
+    ["id", html`<code>${one.id}</code>`],
+    ["project", one.project],
+    ["dataset", html`<${NamedLink} id=${one.dataset_id} />`],
+    ["split", [method, ...Object.entries(how).map(([name, value]) => `${name} ${any_value(value)}`)].filter(Boolean).join(", ") || one.split_id],
+    ...(one.split_hash ? [["certificate", html`<a download=${`${one.split_id}.json`} href=${address(`/v1/datasets/${one.dataset_id}/splits/${one.split_id}/manifest`)}
+      title=${`${one.split_hash}: of the manifest, which lists the samples of each fold`}><code>${one.split_hash.slice(0, hash_shown)}…</code></a>`] as [string, unknown]] : []),
+    ["created", time(one.created_at)],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
 export function CrossValidation({ id }: { id: string }) {
   const { value, error, again } = use_refreshed(id, () => read(id), (shown) => ended(shown.one.state));
   const [refused, set_refused] = useState<unknown>();
@@ -57,16 +76,17 @@ export function CrossValidation({ id }: { id: string }) {
   const { one, folds, metrics } = value;
   const path = `/v1/cross-validations/${id}`;
   const goes_on = !ended(one.state) && one.state !== "cancelling";
+  const writes = may("editor", one.project);
   const cancel = () => confirm(`Cancel ${one.name}? Folds that have ended stay.`) && post(`${path}/cancel`).then(again, set_refused);
   const jobs = folds.flatMap((fold) => fold.job_id ?? []);
   return html`<main>
     <nav aria-label="breadcrumb"><a href=${href("/cross-validations")}>Cross-validations</a></nav>
     <div class="title"><h1>${one.name}</h1> <${State} state=${one.state} />
-      ${goes_on && html`<button class="danger" onClick=${cancel}>Cancel</button>`}
+      ${goes_on && writes && html`<button class="danger" onClick=${cancel}>Cancel</button>`}
       ${jobs.length > 0 && html`<a href=${href("/compare", { jobs: jobs.slice(0, 100).join(",") })}>Curves of the folds</a>`}</div>
     <${ErrorNote} error=${refused ?? error} />
-    ${one.reason && html`<p>${one.reason.message}</p>`}
-    <p class="hint">${one.id}, created ${time(one.created_at)}. Split ${one.split_hash?.slice(0, 19) ?? one.split_id}.</p>
+    ${one.reason && html`<p class=${one.state === "failed" ? "error" : "hint"}>${sentence(one.reason.message)}</p>`}
+    <${Facts} one=${one} />
     <h2>Metrics over ${one.folds.succeeded} of ${one.folds.total ?? "–"} folds</h2>
     ${metrics.length > 0
       ? html`<${Table} label="metrics over the folds" columns=${metric_columns} rows=${metrics} key_of=${(metric: MetricOverFolds) => metric.name} />`
@@ -78,6 +98,7 @@ export function CrossValidation({ id }: { id: string }) {
     <${Curls} requests=${[{ label: "Read it", method: "GET", path }, { label: "Its folds", method: "GET", path: `${path}/folds` },
       ...(one.state === "succeeded" ? [{ label: "Predict a dataset with the mean of the folds' networks", method: "POST", path: "/v1/predictions",
         body: { project: one.project, from: { cross_validation: id }, data: { dataset: "DATASET" } } }] : []),
-      ...(goes_on ? [{ label: "Cancel", method: "POST", path: `${path}/cancel` }] : [])]} />
+      ...(one.oof ? [{ label: "Out-of-fold predictions", method: "GET", path: `${path}/oof` }] : []),
+      ...(goes_on && writes ? [{ label: "Cancel", method: "POST", path: `${path}/cancel` }] : [])]} />
   </main>`;
 }

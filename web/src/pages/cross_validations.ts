@@ -19,7 +19,7 @@ function fold_words({ folds }: CrossValidation): string {
 }
 
 const columns: Column<CrossValidation>[] = [
-  { name: "name", wide: true, cell: (one) => html`<a href=${href(`/cross-validations/${one.id}`)}>${one.name}</a>` },
+  { name: "name", wide: true, head: true, cell: (one) => html`<a href=${href(`/cross-validations/${one.id}`)}>${one.name}</a>` },
   { name: "state", cell: (one) => html`<${State} state=${one.state} />` },
   { name: "folds", cell: fold_words },
   { name: "split", cell: (one) => one.spec.split?.method ?? one.split_id },

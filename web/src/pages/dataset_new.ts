@@ -7,7 +7,7 @@ import { bytes, number } from "../format";
 import { html } from "../html";
 import { go, href } from "../route";
 import { use_title } from "../title";
-import { Curls } from "../parts/curl";
+import { Curls, type Request } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { problems_of } from "../schema_form/problems";
 import { Members, Node, type FormContext } from "../schema_form/node";
@@ -40,6 +40,15 @@ const describe = ({ files, bytes: content, packed }: Chosen) =>
 
 /** Shards in an archive that is made here would be read as one shard. */
 const is_wrongly_packed = (sending: Sending | undefined, format: string) => format === "webdataset" && Boolean(sending?.chosen.packed);
+
+function upload_requests({ filename, bytes: content }: Chosen, id: string): Request[] {
+  return [
+    { label: "Begin an upload", method: "POST", path: "/v1/uploads", body: { filename, size: content.size } },
+    { label: "How much has arrived", method: "GET", path: `/v1/uploads/${id}` },
+    { label: "Send the bytes from there on", method: "PATCH", path: `/v1/uploads/${id}`, file: filename, headers: { "Content-Type": "application/octet-stream", "Upload-Offset": "0" } },
+    { label: "Say that all has been sent", method: "POST", path: `/v1/uploads/${id}/complete` },
+  ];
+}
 
 export function DatasetNew() {
   use_title("Add a dataset");
@@ -103,7 +112,7 @@ export function DatasetNew() {
         <button type="submit" disabled=${waits || is_wrongly_packed(sending, String(body.format)) || !body.name || !body.format || (!sending && !source_path)}>Create the dataset</button>
         ${waits && html`<span class="hint"> when the files have arrived</span>`}
       </form></section>
-    <${Curls} requests=${[...(sending ? [{ label: "Begin an upload", method: "POST", path: "/v1/uploads", body: { filename: sending.chosen.filename, size: sending.chosen.bytes.size } }] : []),
+    <${Curls} requests=${[...(sending ? upload_requests(sending.chosen, upload?.id ?? "upl_…") : []),
       { label: "Create the dataset", method: "POST", path, body: request }]} />
   </main>`;
 }

@@ -17,7 +17,7 @@ function label_of({ class: name, labels }: PreviewSample): string {
 }
 
 const place_of = ({ file, row, group, part }: PreviewSample) =>
-  [file + (row === null ? "" : ` ${row}`), part !== null && `part ${part}`, group !== null && `group ${group}`].filter(Boolean).join(", ");
+  [file, row !== null && `row ${row}`, part !== null && `part ${part}`, group !== null && `group ${group}`].filter(Boolean).join(", ");
 
 function Picture({ sample }: { sample: PreviewSample }) {
   const label = label_of(sample);
@@ -44,7 +44,7 @@ function Samples({ preview }: { preview: DatasetPreview }) {
     return html`${items.map((sample) => html`<p key=${sample.sample} class="hint">${place_of(sample)}</p><pre tabindex="0" aria-label=${`text of ${sample.file}`}>${sample.text ?? sample.problem}</pre>`)}`;
   if (items.some(is_picture)) return html`<div class="samples">${items.map((sample) => html`<${Picture} key=${sample.sample} sample=${sample} />`)}</div>`;
   const columns = preview.columns.length > 0 ? preview.columns : (items[0]?.values ?? []).map((_, index) => `value ${index + 1}`);
-  return html`<${Table} label="samples" columns=${row_columns(columns)} rows=${items} key_of=${(one: PreviewSample) => one.sample} />
+  return html`<${Table} label="samples" stacks=${false} columns=${row_columns(columns)} rows=${items} key_of=${(one: PreviewSample) => one.sample} />
     ${columns.length > columns_shown && html`<p class="hint">The first ${columns_shown} of ${number(columns.length)} columns.</p>`}`;
 }
 

@@ -29,10 +29,10 @@ function balance_words(classes: Count[]): string {
   return ratio < 1.5 ? "" : `The largest class has ${number(Math.round(10 * ratio) / 10)} times the samples of the smallest one.`;
 }
 
-function Moments({ mean, std, names }: { mean: number[]; std: number[]; names: string[] }) {
+function Moments({ mean, std, names, of_table }: { mean: number[]; std: number[]; names: string[]; of_table: boolean }) {
   return html`<section><h2>Values</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="values"><table>
-      <thead><tr><th scope="col">${names.length > 0 ? "column" : "channel"}</th><th scope="col">mean</th><th scope="col">standard deviation</th></tr></thead>
+      <thead><tr><th scope="col">${of_table ? "column" : "channel"}</th><th scope="col">mean</th><th scope="col">standard deviation</th></tr></thead>
       <tbody>${mean.slice(0, rows_shown).map((value, index) => html`<tr key=${index}><th scope="row">${names[index] ?? index + 1}</th><td>${number(value)}</td><td>${number(std[index])}</td></tr>`)}</tbody></table></div>
     ${mean.length > rows_shown && html`<p class="hint">and ${number(mean.length - rows_shown)} more</p>`}</section>`;
 }
@@ -46,7 +46,7 @@ export function Statistics({ dataset }: { dataset: Dataset }) {
   return html`${warnings.length > 0 && html`<section><h2>Warnings</h2><ul>${warnings.map((one: unknown, index: number) => html`<li key=${index}>${warning_words(one)}</li>`)}</ul></section>`}
     <div class="halves"><div><${Counts} title="Classes" counts=${classes} total=${samples} />
       ${classes.length > 1 && balance_words(classes) && html`<p class="hint">${balance_words(classes)}</p>`}</div>
-      ${mean.length > 0 && html`<${Moments} mean=${mean} std=${std} names=${names} />`}
+      ${mean.length > 0 && html`<${Moments} mean=${mean} std=${std} names=${names} of_table=${dataset.format === "csv"} />`}
       <${Counts} title="Parts" counts=${parts} total=${samples} />
       <${Counts} title="Groups" counts=${groups} total=${samples} /></div>
     ${["labels", "text", "damaged"].filter((key) => report[key] && (report[key].length ?? 1) !== 0).map((key) => html`<section key=${key}><h2>${key.replace("_", " ")}</h2>

@@ -23,7 +23,7 @@ export const of_datasets = ({ type }: ProjectEvent) => type === "dataset" || typ
 export const dataset_path = ({ id }: Pick<Dataset, "id">) => `/v1/datasets/${id}`;
 
 const columns: Column<Dataset>[] = [
-  { name: "name", wide: true, cell: (one) => html`<a href=${href(`/datasets/${one.id}`)}>${one.name}</a>` },
+  { name: "name", wide: true, head: true, cell: (one) => html`<a href=${href(`/datasets/${one.id}`)}>${one.name}</a>` },
   { name: "state", cell: (one) => html`<${State} state=${one.state} />` },
   { name: "format", cell: (one) => one.format },
   { name: "samples", cell: ({ report }) => number(report?.samples) },
@@ -31,7 +31,7 @@ const columns: Column<Dataset>[] = [
   { name: "size", cell: (one) => (one.state === "ready" ? bytes(one.bytes) : "–") },
   { name: "project", minor: true, cell: (one) => one.project },
   { name: "created", cell: (one) => time(one.created_at) },
-  { name: "problem", wide: true, minor: true, cell: ({ problems }) => problems?.[0]?.message ?? "" },
+  { name: "problem", wide: true, minor: true, cell: ({ problems }) => problems?.[0]?.message ?? "–" },
 ];
 
 const choices = (words: string[]): [string, string][] => [["", "any"], ...words.map((word): [string, string] => [word, word])];

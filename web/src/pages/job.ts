@@ -3,14 +3,15 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../api/client";
 import { may } from "../api/me";
 import type { Explanation, Job as JobObject } from "../api/schema";
-import { duration, failure_place, final_states, number, queue_place, time } from "../format";
+import { any_value, duration, failure_place, final_states, number, queue_place, sentence, time } from "../format";
 import { html } from "../html";
 import { go, href } from "../route";
 import { use_title } from "../title";
-import { Curls } from "../parts/curl";
+import { Curls, type Request } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { action_requests, JobActions } from "../parts/job_actions";
 import { Log } from "../parts/log";
+import { NamedLink } from "../parts/named_link";
 import { PageState } from "../parts/page_state";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
@@ -21,8 +22,7 @@ import { Training } from "./job_training";
 
 function parent_of({ parent }: JobObject): [string, unknown][] {
   if (!parent) return [];
-  const list = parent.id.startsWith("swp_") ? "sweeps" : "cross-validations";
-  return [["part of", html`<a href=${href(`/${list}/${parent.id}`)}>${parent.id}</a>`]];
+  return [["part of", html`<${NamedLink} id=${parent.id} />`]];
 }
 
 function Facts({ job }: { job: JobObject }) {
@@ -38,10 +38,10 @@ function Facts({ job }: { job: JobObject }) {
     ...(trains ? [["best", job.best ? `${job.best.metric} ${number(job.best.value)} at step ${number(job.best.step)}` : "–"] as [string, unknown]] : []),
     ["cores", job.effective?.world_size],
     ["global batch", job.effective?.global_batch],
-    ...(trains ? [["learning rate", number(job.effective?.lr)] as [string, unknown]] : []),
+    ...(trains ? [["learning rate", any_value(job.effective?.lr)] as [string, unknown]] : []),
     ["attempts", job.attempts],
     ...(job.origin ? [[job.origin.action === "retry" ? "retry of" : "fork of",
-      html`<a href=${href(`/jobs/${job.origin.job_id}`)}>${job.origin.job_id}</a>`] as [string, unknown]] : []),
+      html`<${NamedLink} id=${job.origin.job_id} />`] as [string, unknown]] : []),
     ...parent_of(job),
     ["created", time(job.created_at)],
     ["ran", duration(ran_s)],
@@ -54,7 +54,7 @@ function Waiting({ job }: { job: JobObject }) {
   useEffect(() => {
     const ask = () =>
       get<Explanation>(`/v1/jobs/${job.id}/explain`)
-        .then((answer) => set_why(answer.message ?? ""))
+        .then((answer) => set_why(sentence(answer.message)))
         .catch(() => set_why(""));
     ask();
     const timer = setInterval(ask, 3000);
@@ -62,6 +62,20 @@ function Waiting({ job }: { job: JobObject }) {
   }, [job.id]);
   const place = job.queue ? `${queue_place(job.queue.position)} ` : "";
   return html`<p class="hint">${place}${why} <a href=${href("/queue")}>The queue</a></p>`;
+}
+
+/** What the page reads, and what it offers to download. */
+function reading(job: JobObject): Request[] {
+  const path = `/v1/jobs/${job.id}`;
+  const made: Record<string, [string, string][]> = {
+    train: [["Its curves", `${path}/metrics?resolution=500`], ["Its curves as CSV", `${path}/metrics.csv`], ["Its checkpoints", `${path}/checkpoints`],
+      ["Where the time goes", `${path}/report`], ["Its timeline", `${path}/trace`]],
+    evaluate: [["Its metrics", `${path}/evaluation`]],
+    predict: [["Its result", `/v1/predictions/${job.id}/result.csv`]],
+  };
+  const all: [string, string][] = [["Read this job", path], ...(made[job.kind] ?? []), ["Its attempts", `${path}/attempts`], ["Its log", `${path}/logs`],
+    ...(job.state === "queued" ? [["Why it waits", `${path}/explain`] as [string, string]] : [])];
+  return all.map(([label, one]) => ({ label, method: "GET", path: one }));
 }
 
 export function Job({ id }: { id: string }) {
@@ -86,7 +100,7 @@ export function Job({ id }: { id: string }) {
       ${job.kind === "train" && may("editor", job.project) && html`<a href=${href("/submit", { from: id })}>Clone with changes</a>`}
       ${!ended && html`<span class="hint" role="status">${feed.connection.value}</span>`}
     </div>
-    ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${job.reason.message}</p>`}
+    ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${sentence(job.reason.message)}</p>`}
     ${job.state === "failed" && failure_place(job.result) && html`<p class="hint">Failed at ${failure_place(job.result)}.</p>`}
     ${job.state === "queued" && html`<${Waiting} job=${job} />`}
     <${ProgressBar} job=${job} detailed />
@@ -98,6 +112,6 @@ export function Job({ id }: { id: string }) {
     <${Lineage} job=${job} />
     <${Log} lines=${feed.log.value} ended=${ended} />
     <details><summary>Job spec</summary><pre tabindex="0" aria-label="job spec">${JSON.stringify(job.prediction ?? job.evaluation ?? job.spec, null, 2)}</pre></details>
-    <${Curls} requests=${[{ label: "Read this job", method: "GET", path: `/v1/jobs/${id}` }, ...action_requests(job)]} />
+    <${Curls} requests=${[...reading(job), ...action_requests(job)]} />
   </main>`;
 }

@@ -1,6 +1,7 @@
 // An action on many jobs: first what would happen to each, then, when somebody says so, that.
 import { useState } from "preact/hooks";
 import { post } from "../api/client";
+import { may } from "../api/me";
 import type { JobBulk, JobBulkItem, JobBulkResult } from "../api/schema";
 import { html } from "../html";
 import { Curls } from "../parts/curl";
@@ -52,7 +53,7 @@ export function JobBulkBar({ ids, clear, done }: { ids: string[]; clear: () => v
   };
   if (ids.length === 0) return null;
   return html`<div class="card" role="group" aria-label="chosen jobs">
-      <p class="row">${jobs_of(ids.length)} chosen: ${actions.map((action) => html`<button key=${action} onClick=${() => ask(action)}>${action}…</button>`)}
+      <p class="row">${jobs_of(ids.length)} chosen: ${(may("editor") ? actions : []).map((action) => html`<button key=${action} onClick=${() => ask(action)}>${action}…</button>`)}
         ${ids.length <= 100 && html`<a href=${`#/compare?jobs=${ids.join(",")}`}>Compare</a>`}
         <button class="plain" onClick=${clear}>Choose none</button></p>
       <${ErrorNote} error=${error} />

@@ -6,6 +6,7 @@ import { may } from "../api/me";
 import type { Checkpoint, Job } from "../api/schema";
 import { bytes, metric_value, number } from "../format";
 import { html } from "../html";
+import { Curls, type Request } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { Table, type Column } from "../parts/table";
 
@@ -19,11 +20,18 @@ function columns_of(pin: (one: Checkpoint) => void, writes: boolean): Column<Che
     { name: "kept as", cell: kept_as },
     { name: "metric", cell: (one) => (one.metric ? `${one.metric.name} ${number(metric_value(one.metric.value, one.metric.nonfinite))}` : "–") },
     { name: "files", wide: true, cell: (one) => one.files.map((file) =>
-      html`<a key=${file.name} download href=${address(`${path_of(one)}/files/${file.name}`)}>${file.name}</a> <span class="hint">${bytes(file.bytes)}</span> `) },
+      html`<span class="file" key=${file.name}><a download href=${address(`${path_of(one)}/files/${file.name}`)}>${file.name}</a> <span class="hint">${bytes(file.bytes)}</span></span> `) },
     { name: "for other frameworks", cell: (one) => html`<a download=${`${one.name}.safetensors`} href=${address(`${path_of(one)}/weights.safetensors`)}>weights</a>` },
     ...(writes ? [{ name: "action", cell: (one: Checkpoint) => html`<button class="small" title=${one.pinned ? "Let it be pruned again" : "Keep it until it is unpinned"}
       aria-label=${`${one.pinned ? "Unpin" : "Pin"} the checkpoint of step ${one.step}`} onClick=${() => pin(one)}>${one.pinned ? "Unpin" : "Pin"}</button>` }] : []),
   ];
+}
+
+function requests_of(one: Checkpoint, writes: boolean): Request[] {
+  const read: Request[] = [...one.files.map((file): Request => ({ label: file.name, method: "GET", path: `${path_of(one)}/files/${file.name}` })),
+    { label: "Weights for other frameworks", method: "GET", path: `${path_of(one)}/weights.safetensors` }];
+  const kept: Request[] = [["Keep it until it is unpinned", "pin"], ["Let it be pruned again", "unpin"]].map(([label, verb]) => ({ label, method: "POST", path: `${path_of(one)}/${verb}` }));
+  return [...read, ...(writes ? kept : [])];
 }
 
 interface CheckpointsProps {
@@ -44,6 +52,7 @@ export function Checkpoints({ job, checkpoints, ended, changed }: CheckpointsPro
     <${ErrorNote} error=${refused} />
     ${checkpoints.length === 0
       ? html`<p class="hint">${ended ? "None was kept." : "None yet: the first one is saved after an epoch, or with Save checkpoint."}</p>`
-      : html`<${Table} label="checkpoints" columns=${columns_of(pin, may("editor", job.project))} rows=${checkpoints} key_of=${(one: Checkpoint) => one.id} />`}
+      : html`<${Table} label="checkpoints" columns=${columns_of(pin, may("editor", job.project))} rows=${checkpoints} key_of=${(one: Checkpoint) => one.id} />
+        <${Curls} of="the newest checkpoint" requests=${requests_of(checkpoints[0], may("editor", job.project))} />`}
   </section>`;
 }

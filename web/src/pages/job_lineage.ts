@@ -42,10 +42,11 @@ function ran_s({ started_at, ended_at }: Attempt): number | undefined {
   return ((ended_at ? Date.parse(ended_at) : Date.now()) - Date.parse(started_at)) / 1000;
 }
 
-const columns: Column<Attempt>[] = [
+/** `sliced`: some of them ran on several hosts. */
+const columns_of = (sliced: boolean): Column<Attempt>[] => [
   { name: "attempt", cell: (one) => one.attempt },
-  { name: "host", cell: (one) => one.host },
-  { name: "cores", cell: (one) => one.cores.join(", ") },
+  { name: "host", wide: sliced, cell: (one) => (one.members.length > 1 ? one.members.map(({ host }) => host).join(", ") : one.host) },
+  { name: "cores", wide: sliced, cell: (one) => (one.members.length > 1 ? one.members.map(({ cores }) => cores.join(", ")).join("; ") : one.cores.join(", ")) },
   { name: "began", cell: (one) => time(one.created_at) },
   { name: "ran", cell: (one) => duration(ran_s(one)) },
   { name: "ended as", cell: (one) => one.exit_kind ?? "–" },
@@ -65,8 +66,8 @@ export function Lineage({ job }: { job: Job }) {
     get<List<Attempt>>(`/v1/jobs/${job.id}/attempts`).then(({ items }) => set_attempts(items)).catch(() => undefined);
   }, [job.id, job.attempts, job.state]);
   if (!origin && attempts.length === 0) return null;
-  return html`<section><h2>Lineage</h2>
-    ${origin && html`<ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} from=${older[0]} /></li>
+  return html`<section>
+    ${origin && html`<h2>Lineage</h2><ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} from=${older[0]} /></li>
       ${older.map((one, index) => html`<li key=${one.id}><a href=${href(`/jobs/${one.id}`)}>${one.name}</a> <${Line} job=${one} from=${older[index + 1]} /></li>`)}</ol>`}
-    ${attempts.length > 0 && html`<${Table} label="attempts" columns=${columns} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />`}</section>`;
+    ${attempts.length > 0 && html`<h2>Attempts</h2><${Table} label="attempts" columns=${columns_of(attempts.some(({ members }) => members.length > 1))} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />`}</section>`;
 }

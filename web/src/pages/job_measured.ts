@@ -5,16 +5,18 @@ import { get } from "../api/client";
 import type { Evaluation as Measured, Job } from "../api/schema";
 import { metric_value, number } from "../format";
 import { html } from "../html";
-import { href } from "../route";
 import { ErrorNote } from "../parts/error_note";
+import { NamedLink } from "../parts/named_link";
 import { Confusion } from "./confusion";
 
+const sides: Record<string, string> = { train: "training", val: "validation" };
+
 const samples_of = (data: Record<string, any>) =>
-  data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
+  data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${sides[data.split] ?? data.split} samples`;
 
 /** The checkpoint, or those of an ensemble. */
 function Source({ from }: { from: Record<string, any> }) {
-  if (!from.checkpoints) return html`Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a>`;
+  if (!from.checkpoints) return html`Checkpoint <code>${from.checkpoint}</code> of <${NamedLink} id=${from.job} />`;
   return html`The mean of ${from.checkpoints.length} checkpoints (${from.checkpoints.map((id: string, index: number) => html`${index > 0 && ", "}<code>${id}</code>`)})`;
 }
 
@@ -22,7 +24,7 @@ export function Prediction({ job }: { job: Job }) {
   const { from, data } = job.prediction ?? {};
   return html`<section>
     <h2>Prediction</h2>
-    <p><${Source} from=${from} /> over ${data.dataset}, ${samples_of(data)}.</p>
+    <p><${Source} from=${from} /> over <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     ${job.state === "succeeded"
       ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
       : html`<p class="hint">The result is there when it has succeeded.</p>`}
@@ -39,7 +41,7 @@ export function Evaluation({ job }: { job: Job }) {
   }, [job.id, succeeded]);
   return html`<section>
     <h2>Evaluation</h2>
-    <p><${Source} from=${from} /> on ${data.dataset}, ${samples_of(data)}.</p>
+    <p><${Source} from=${from} /> on <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     <${ErrorNote} error=${error} />
     ${!succeeded && html`<p class="hint">The metrics are there when it has succeeded.</p>`}
     ${report && html`<div class="scroll" tabindex="0" role="region" aria-label="metrics"><table>

@@ -22,7 +22,7 @@ export function cores_of({ spec }: Job): string {
   return asked.core_ids ? `core ${asked.core_ids.join(", ")}` : String(asked.slice?.cores ?? asked.cores ?? 1);
 }
 
-export const name_column: Column<Job> = { name: "name", sort: "name", wide: true, cell: (job) => html`<a href=${href(`/jobs/${job.id}`)}>${job.name}</a>` };
+export const name_column: Column<Job> = { name: "name", sort: "name", wide: true, head: true, cell: (job) => html`<a href=${href(`/jobs/${job.id}`)}>${job.name}</a>` };
 export const state_column: Column<Job> = { name: "state", cell: (job) => html`<${State} state=${job.state} />` };
 export const created_column: Column<Job> = { name: "created", sort: "created_at", cell: (job) => time(job.created_at) };
 
@@ -44,12 +44,12 @@ function columns_of(asked: JobQuery): Column<Job>[] {
 }
 
 function chooser(chosen: ReadonlySet<string>, toggle: (id: string) => void): Column<Job> {
-  return { name: "choose", cell: (job) => html`<input type="checkbox" aria-label=${`Choose ${job.name}`} checked=${chosen.has(job.id)} onChange=${() => toggle(job.id)} />` };
+  return { name: "choose", choose: true, cell: (job) => html`<input type="checkbox" aria-label=${`Choose ${job.name}`} checked=${chosen.has(job.id)} onChange=${() => toggle(job.id)} />` };
 }
 
 function NoJobs({ asked }: { asked: JobQuery }) {
   if (by_metric(asked)) return html`<p>No job has a value of <code>${asked.metric || "val_loss"}</code>${is_filtered(asked) ? " among those that the filters leave" : ""}.</p>`;
-  if (is_filtered(asked)) return html`<p>No job is like that. Clear a filter to see more.</p>`;
+  if (is_filtered(asked)) return html`<p>No job matches. Clear a filter to see more.</p>`;
   return html`<p>No job yet. <a href=${href("/submit")}>Submit the first one</a>, or with the command line:</p>
     <pre tabindex="0" aria-label="command">slipway submit job.json --follow</pre>
     <p>or over HTTP:</p>
@@ -73,6 +73,7 @@ export function Jobs() {
   const { jobs, next_cursor, error, again } = use_job_list(asked);
   const [chosen, set_chosen] = useState<ReadonlySet<string>>(new Set());
   use_title("Jobs");
+  const writes = may("editor");
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -82,13 +83,13 @@ export function Jobs() {
     set_query({ order_by: order_by === default_order ? null : order_by, metric: /best|last/.test(order_by) ? asked.metric || "val_loss" : null, cursor: null });
   const choose_all = () => set_chosen(new Set(jobs?.every((job) => chosen.has(job.id)) ? [] : jobs?.map((job) => job.id)));
   return html`<main class="full">
-    <div class="title"><h1>Jobs</h1>${may("editor") && html`<a href=${href("/submit")}>New job</a>`}</div>
+    <div class="title"><h1>Jobs</h1>${writes && html`<a href=${href("/submit")}>New job</a>`}</div>
     <${JobFilters} asked=${asked} />
     <${ErrorNote} error=${error} />
     <${JobBulkBar} ids=${[...chosen]} clear=${() => set_chosen(new Set())} done=${again} />
     ${!jobs && !error && html`<p class="hint" role="status">Loading…</p>`}
     ${jobs?.length === 0 && html`<${NoJobs} asked=${asked} />`}
-    ${jobs && jobs.length > 0 && html`<p class="row"><button onClick=${choose_all}>Choose all of this page</button></p>
+    ${jobs && jobs.length > 0 && html`${writes && html`<p class="row"><button onClick=${choose_all}>Choose all of this page</button></p>`}
       <${Table} label="jobs" columns=${[chooser(chosen, toggle), ...columns_of(asked)]} rows=${jobs} key_of=${(job: Job) => job.id}
         sorting=${{ order_by: asked.order_by, set: order }} />`}
     <${Pages} asked=${asked} next_cursor=${next_cursor} />

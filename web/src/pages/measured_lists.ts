@@ -3,10 +3,10 @@ import { address } from "../api/base";
 import { get, type List } from "../api/client";
 import type { Job } from "../api/schema";
 import { html } from "../html";
-import { href } from "../route";
 import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { NamedLink } from "../parts/named_link";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 import { created_column, name_column, state_column } from "./jobs";
@@ -19,11 +19,11 @@ interface ListProps {
 }
 
 const source_of = (from: Record<string, any>) =>
-  from.checkpoints ? `${from.checkpoints.length} checkpoints` : html`<a href=${href(`/jobs/${from.job}`)}>${from.job}</a>`;
+  from.checkpoints ? `${from.checkpoints.length} checkpoints` : html`<${NamedLink} id=${from.job} />`;
 
 const from_column = (key: "evaluation" | "prediction"): Column<Job>[] => [
   { name: "of job", wide: true, cell: (job) => source_of(job[key]?.from ?? {}) },
-  { name: "dataset", wide: true, cell: (job) => job[key]?.data?.dataset ?? "–" },
+  { name: "dataset", wide: true, cell: (job) => (job[key]?.data?.dataset ? html`<${NamedLink} id=${job[key].data.dataset} />` : "–") },
 ];
 
 function MeasuredList({ title, path, command, columns }: ListProps) {

@@ -6,6 +6,7 @@ import { html } from "../html";
 import { href } from "../route";
 import { use_title } from "../title";
 import { by_host, CoreTiles } from "../parts/core_tiles";
+import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { use_refreshed } from "../parts/refreshed";
@@ -79,18 +80,21 @@ export function Overview() {
     <h1>Overview</h1>
     <${ErrorNote} error=${error} />
     <div class="halves">
-      <section><h2>Running</h2>
+      <div><section><h2>Running</h2>
         ${value.running.length === 0 ? html`<p class="hint">Nothing runs. <code>slipway submit job.json</code> starts a job.</p>`
           : html`<${Table} label="running jobs" columns=${running_columns} rows=${value.running} key_of=${key_of} />`}
         ${value.running.length >= shown_max && html`<p><a href=${href("/jobs", { state: running_states })}>All running jobs</a></p>`}
       </section>
-      <section><h2>Recent results</h2>
+      <${Attention} ...${value} />
+      <${Waiting} stats=${value.stats} /></div>
+      <div><section><h2>Recent results</h2>
         ${value.recent.length === 0 ? html`<p class="hint">No job has succeeded yet.</p>`
           : html`<${Table} label="recent results" columns=${recent_columns} rows=${value.recent} key_of=${key_of} />`}
       </section>
-      <${Attention} ...${value} />
-      <div><${Waiting} stats=${value.stats} />
         <section><h2>Cores</h2>${by_host(value.cores).map(([host, cores]) => html`<div key=${host}><p class="hint">${host}</p><${CoreTiles} cores=${cores} /></div>`)}</section></div>
     </div>
+    <${Curls} requests=${[{ label: "Running jobs", method: "GET", path: `/v1/jobs?state=${running_states}` }, { label: "Recent results", method: "GET", path: "/v1/jobs?state=succeeded&order_by=-finished_at" },
+      { label: "Failed jobs", method: "GET", path: `/v1/jobs?state=${failed_states}&order_by=-finished_at` }, { label: "The queue in figures", method: "GET", path: "/v1/queue/stats" },
+      { label: "Hosts", method: "GET", path: "/v1/hosts" }, { label: "Cores", method: "GET", path: "/v1/cores" }]} />
   </main>`;
 }

@@ -56,7 +56,7 @@ function Limits({ project, path, done }: { project: ProjectObject; path: string;
       <${ChoiceValue} label="Classes" value=${class_max} set=${set_class_max} choices=${classes} />
       <button type="submit">Set the quota</button></form>
     <${ErrorNote} error=${error} />
-    <${Curls} requests=${requests} /></section>`;
+    <${Curls} of="the share and the quota" requests=${requests} /></section>`;
 }
 
 const group_columns: Column<Group>[] = [
@@ -84,7 +84,7 @@ function Groups({ path, project }: { path: string; project: string }) {
     ${may("editor", project) && html`<form class="controls" aria-label="limits" onSubmit=${put}>
       <${TextValue} label="Group" value=${name} set=${set_name} /><${TextValue} label="Jobs at the same time" value=${limit} set=${set_limit} hint="no limit" />
       <button type="submit" disabled=${!name.trim()}>Set the limit</button></form>
-      <${Curls} requests=${[request]} />`}</section>`;
+      <${Curls} of="the limit of a group" requests=${[request]} />`}</section>`;
 }
 
 export function Project({ id }: { id: string }) {
@@ -101,6 +101,6 @@ export function Project({ id }: { id: string }) {
     <${Members} project=${project.name} path=${`${path}/members`} />
     ${is_admin_of_all() && html`<${Limits} project=${project} path=${path} done=${again} />`}
     <${Groups} path=${`${path}/groups`} project=${project.name} />
-    <${Curls} requests=${[{ label: "Read this project", method: "GET", path }, { label: "Its members", method: "GET", path: `${path}/members` }, { label: "Its groups", method: "GET", path: `${path}/groups` }]} />
+    <${Curls} of="reading this page" requests=${[{ label: "Read this project", method: "GET", path }, { label: "Its members", method: "GET", path: `${path}/members` }, { label: "Its groups", method: "GET", path: `${path}/groups` }]} />
   </main>`;
 }

@@ -57,5 +57,5 @@ export function Members({ project, path }: { project: string; path: string }) {
       <${TextValue} label="Member" value=${name} set=${set_name} hint="ann@example.org" />
       <${ChoiceValue} label="Role" value=${role} set=${(one: string) => set_role(one as Role)} choices=${same_words(roles)} />
       <button type="submit" disabled=${!name.trim()}>Give the role</button></form>
-      <${Curls} requests=${[add, { label: "Take a role away", method: "DELETE", path: member_path(path, name.trim() || "MEMBER") }]} />`}</section>`;
+      <${Curls} of="the roles" requests=${[add, { label: "Take a role away", method: "DELETE", path: member_path(path, name.trim() || "MEMBER") }]} />`}</section>`;
 }

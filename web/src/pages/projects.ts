@@ -23,7 +23,7 @@ export function quota_words({ quota }: Project): string {
 }
 
 const columns: Column<Project>[] = [
-  { name: "name", wide: true, cell: (one) => html`<a href=${href(`/projects/${encodeURIComponent(one.name)}`)}>${one.name}</a>` },
+  { name: "name", wide: true, head: true, cell: (one) => html`<a href=${href(`/projects/${encodeURIComponent(one.name)}`)}>${one.name}</a>` },
   { name: "weight", title: "Its share of the cores beside other projects", cell: (one) => number(one.weight) },
   { name: "quota", wide: true, cell: quota_words },
   { name: "cores held", cell: (one) => number(one.cores_held) },

@@ -1,8 +1,9 @@
 // One sweep: its best trial, what its parameters do to the objective, every trial, and every decision with its reason.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { get, post, query, type List } from "../api/client";
+import { may } from "../api/me";
 import type { Sweep as SweepObject, SweepParameterImportance, SweepTrial } from "../api/schema";
-import { any_value, number, time } from "../format";
+import { any_value, duration, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href } from "../route";
 import { axes_of } from "../search/axis";
@@ -88,6 +89,21 @@ function Actions({ sweep, done, failed }: { sweep: SweepObject; done: () => void
     html`<button key=${verb} class=${danger ? "danger" : ""} title=${hint} onClick=${() => run(verb, danger)}>${label}</button>`)}`;
 }
 
+function Facts({ sweep }: { sweep: SweepObject }) {
+  const { spec, trials } = sweep;
+  const states = (["running", "paused", "completed", "stopped", "failed"] as const).filter((state) => trials[state] > 0).map((state) => `${number(trials[state])} ${state}`);
+  const facts: [string, unknown][] = [
+    ["id", html`<code>${sweep.id}</code>`],
+    ["project", sweep.project],
+    ["algorithm", spec.algorithm?.name ?? "–"],
+    ["objective", `${spec.objective?.mode === "max" ? "greatest" : "least"} ${spec.objective?.metric ?? "value"}`],
+    ["trials", `${number(trials.total)} of ${number(sweep.max_trials)}${states.length > 0 ? `: ${states.join(", ")}` : ""}`],
+    ["used", `${duration(sweep.core_s)} of a core`],
+    ["created", time(sweep.created_at)],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
 function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (trials: SweepTrial[] | undefined) => void }) {
   const axes = useMemo(() => axes_of(trials, sweep.spec.space ?? {}, sweep.spec.objective?.metric ?? "value"), [trials]);
   const has_values = axes.length > 1 && trials.some((trial) => trial.value !== null);
@@ -110,27 +126,27 @@ export function Sweep({ id }: { id: string }) {
   if (!value) return html`<${PageState} title=${`Sweep ${id}`} error=${error} back=${{ href: href("/sweeps"), name: "All sweeps" }} />`;
   const { sweep, trials } = value;
   const path = `/v1/sweeps/${id}`;
+  const writes = may("editor", sweep.project);
   const chosen_numbers = chosen && new Set(chosen.map((trial) => trial.number));
   const shown = chosen_numbers ? trials.filter((trial) => chosen_numbers.has(trial.number)) : trials;
   const jobs = shown.flatMap((trial) => trial.job_id ?? []).slice(0, compared_max);
-  const counts = ["running", "paused", "completed", "stopped", "failed"].map((state) => `${sweep.trials[state as keyof typeof sweep.trials]} ${state}`).join(", ");
   return html`<main class="full">
     <nav aria-label="breadcrumb"><a href=${href("/sweeps")}>Sweeps</a></nav>
     <div class="title"><h1>${sweep.name}</h1> <${State} state=${sweep.state} />
-      <${Actions} sweep=${sweep} done=${again} failed=${set_refused} />
+      ${writes && html`<${Actions} sweep=${sweep} done=${again} failed=${set_refused} />`}
       ${jobs.length > 0 && html`<a href=${href("/compare", { jobs: jobs.join(",") })}>Curves of ${jobs.length === trials.length ? "all" : `the first ${jobs.length}`} trials</a>`}</div>
     <${ErrorNote} error=${refused ?? error} />
-    ${sweep.reason && html`<p>${sweep.reason.message}</p>`}
-    <p>${sweep.spec.algorithm?.name}, ${sweep.trials.total} of ${sweep.max_trials} trials: ${counts}.${" "}
-      ${number(sweep.core_s ?? 0)} core-seconds. Created ${time(sweep.created_at)}.</p>
+    ${sweep.reason && html`<p class=${sweep.state === "failed" ? "error" : "hint"}>${sentence(sweep.reason.message)}</p>`}
+    <${Facts} sweep=${sweep} />
     ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.</p>
-      <${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}
+      ${writes && html`<${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}`}
     ${pictures}
     <h2>Trials${chosen && `: ${shown.length} of ${trials.length}`}</h2>
     <div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${all_rows ? shown : shown.slice(0, rows_at_first)} key_of=${(trial: SweepTrial) => trial.number} /></div>
     ${!all_rows && shown.length > rows_at_first && html`<button onClick=${() => show_all_rows(true)}>Show all ${number(shown.length)} trials</button>`}
     <${Decisions} sweep=${id} revision=${value.revision} />
     <${Curls} requests=${[{ label: "Read the sweep", method: "GET", path }, { label: "Its trials, the best first", method: "GET", path: `${path}/trials?order_by=best` },
-      ...verbs.filter(({ offered }) => offered(sweep.state)).map(({ verb, label }) => ({ label, method: "POST", path: `${path}/${verb}` }))]} />
+      { label: "Importance of its parameters", method: "GET", path: `${path}/importance` }, { label: "Its decisions", method: "GET", path: `${path}/decisions` },
+      ...(writes ? verbs : []).filter(({ offered }) => offered(sweep.state)).map(({ verb, label }) => ({ label, method: "POST", path: `${path}/${verb}` }))]} />
   </main>`;
 }

@@ -14,7 +14,7 @@ import { Table, type Column } from "../parts/table";
 const path = "/v1/sweeps?limit=100";
 
 const columns: Column<Sweep>[] = [
-  { name: "name", wide: true, cell: (sweep) => html`<a href=${href(`/sweeps/${sweep.id}`)}>${sweep.name}</a>` },
+  { name: "name", wide: true, head: true, cell: (sweep) => html`<a href=${href(`/sweeps/${sweep.id}`)}>${sweep.name}</a>` },
   { name: "algorithm", cell: (sweep) => sweep.spec.algorithm?.name },
   { name: "state", cell: (sweep) => html`<${State} state=${sweep.state} />` },
   { name: "trials", cell: ({ trials, max_trials }) => `${trials.completed + trials.stopped + trials.failed} of ${max_trials}` },

@@ -25,7 +25,7 @@ function state_of({ revoked_at, expires_at }: Token): string {
 
 function columns_of(revoke: (token: Token) => void): Column<Token>[] {
   return [
-    { name: "name", wide: true, cell: (one) => one.name },
+    { name: "name", wide: true, head: true, cell: (one) => one.name },
     { name: "begins with", cell: (one) => html`<code>${one.prefix}</code>` },
     { name: "role", cell: (one) => one.role },
     { name: "member", wide: true, cell: (one) => one.member ?? "–" },
@@ -99,6 +99,6 @@ export function Tokens() {
     ${!list && !error && html`<p class="hint" role="status">Loading…</p>`}
     ${list && list.items.length > 0 && html`<${Table} label="tokens" columns=${columns_of(revoke)} rows=${list.items} key_of=${(one: Token) => one.id} />`}
     <${TurnPages} next_cursor=${list?.next_cursor} />
-    <${Curls} requests=${[{ label: "This list", method: "GET", path }, { label: "Revoke a token", method: "DELETE", path: `/v1/tokens/${list?.items[0]?.id ?? "tok_…"}` }]} />
+    <${Curls} of="this list" requests=${[{ label: "This list", method: "GET", path }, { label: "Revoke a token", method: "DELETE", path: `/v1/tokens/${list?.items[0]?.id ?? "tok_…"}` }]} />
   </main>`;
 }

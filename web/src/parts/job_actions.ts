@@ -1,6 +1,7 @@
 // What a user can do to a job in its present state: one row for each action.
 import { useState } from "preact/hooks";
 import { post } from "../api/client";
+import { may } from "../api/me";
 import type { Job } from "../api/schema";
 import { final_states } from "../format";
 import { html } from "../html";
@@ -27,11 +28,14 @@ const actions: Action[] = [
     offered: (job) => !final_states.includes(job.state) && job.state !== "cancelling" },
 ];
 
+/** To those who may: the others only look. */
+const offered_to = (job: Job) => (may("editor", job.project) ? actions.filter((action) => action.offered(job)) : []);
+
 const path_of = (job: Job, action: Action) => `/v1/jobs/${job.id}/${action.verb}`;
 
 /** What the buttons would send now. */
 export const action_requests = (job: Job) =>
-  actions.filter((action) => action.offered(job)).map((action) => ({ label: action.label, method: "POST", path: path_of(job, action) }));
+  offered_to(job).map((action) => ({ label: action.label, method: "POST", path: path_of(job, action) }));
 
 /// Calls `done` with the answer; a retry answers with the new job.
 export function JobActions({ job, done, failed }: { job: Job; done: (answer: Job) => void; failed: (problem: unknown) => void }) {
@@ -47,6 +51,6 @@ export function JobActions({ job, done, failed }: { job: Job; done: (answer: Job
       set_busy(false);
     }
   };
-  return html`${actions.filter((action) => action.offered(job)).map((action) => html`<button key=${action.verb} disabled=${busy}
+  return html`${offered_to(job).map((action) => html`<button key=${action.verb} disabled=${busy}
     class=${action.danger ? "danger" : ""} title=${action.hint} onClick=${() => run(action)}>${action.label}</button>`)}`;
 }

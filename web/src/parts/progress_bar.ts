@@ -5,7 +5,7 @@ import { html } from "../html";
 /** One bar per job, whatever the number of cores. */
 export function ProgressBar({ job, detailed }: { job: Job; detailed?: boolean }) {
   const { progress } = job;
-  if (!progress?.steps_total) return html`<span class="hint">–</span>`;
+  if (!progress?.steps_total) return detailed ? null : html`<span class="hint">–</span>`;
   const step = progress.step ?? 0;
   const share = Math.min(1, step / progress.steps_total);
   const moves = job.state === "running"; // what has ended or waits has no speed and no time left

@@ -9,6 +9,14 @@ export interface Column<Row> {
   sort?: string; // value of order_by
   wide?: boolean; // text that may take several lines
   minor?: boolean; // left out on a phone: the page of the row has it
+  head?: boolean; // what the row is called: on a phone the head of its block
+  choose?: boolean; // a box to choose the row by: on a phone in the corner of its block
+}
+
+const nothing = "–"; // left out on a phone, where each value has a line
+
+function class_of<Row>({ wide, minor, head, choose }: Column<Row>, value: ComponentChildren): string {
+  return [wide && "wide", minor && "minor", head && "head", choose && "choose", value === nothing && "none"].filter(Boolean).join(" ");
 }
 
 export interface Sorting {
@@ -31,12 +39,15 @@ interface TableProps<Row> {
   rows: Row[];
   key_of: (row: Row) => string | number;
   sorting?: Sorting;
+  stacks?: boolean; // a row becomes a block on a phone; numbers that are compared down a column stay a table
 }
 
-export function Table<Row>({ label, columns, rows, key_of, sorting }: TableProps<Row>) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="stacks">
+export function Table<Row>({ label, columns, rows, key_of, sorting, stacks = true }: TableProps<Row>) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class=${stacks ? "stacks" : ""}>
     <thead><tr>${columns.map((column) => html`<${Heading} key=${column.name} column=${column} sorting=${sorting} />`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${key_of(row)}>${columns.map((column) =>
-      html`<td key=${column.name} class=${column.wide ? "wide" : column.minor ? "minor" : ""}><span class="of" aria-hidden="true">${column.name}</span> <span class="cell">${column.cell(row)}</span></td>`)}</tr>`)}</tbody>
+    <tbody>${rows.map((row) => html`<tr key=${key_of(row)}>${columns.map((column) => {
+      const value = column.cell(row);
+      return html`<td key=${column.name} class=${class_of(column, value)}><span class="of" aria-hidden="true">${column.name}</span> <span class="cell">${value}</span></td>`;
+    })}</tr>`)}</tbody>
   </table></div>`;
 }

@@ -32,17 +32,17 @@ export function TimeShares({ job, begun, children }: { job: Job; begun: boolean;
   }, [job.id, begun, ended]);
   if (!report) return null;
   const { verdict } = report;
-  const busy = report.cores.map((core) => `core ${core.core}: ${percent(core.busy_share)}`).join(", ");
+  const busy = report.cores.map((core) => `core ${core.core} ${percent(core.busy_share)}`).join(", ");
   return html`<section>
     <h2>Where the time goes</h2>
-    <p>${verdict.message} <code>${verdict.field}</code></p>
+    <p>${verdict.message}${verdict.field && html` Setting: <code>${verdict.field}</code>.`}</p>
     <div class="scroll" tabindex="0" role="region" aria-label="shares of the time"><table><tbody>${names.map(([key, name]) => html`<tr key=${key}>
       <th scope="row">${name}</th>
-      <td><progress max="1" value=${verdict.shares[key]} aria-label=${`${name}: ${percent(verdict.shares[key])}`}></progress></td>
+      <td class="bar"><progress max="1" value=${verdict.shares[key]} aria-label=${`${name}: ${percent(verdict.shares[key])}`}></progress></td>
       <td>${percent(verdict.shares[key])}</td>
     </tr>`)}</tbody></table></div>
-    <p class="hint">${duration(report.phases.execute)} of steps, busy: ${busy}.${" "}
-      <a href=${address(`/v1/jobs/${job.id}/report?format=text`)}>report</a>, <a download="trace.json" href=${address(`/v1/jobs/${job.id}/trace`)}>trace</a></p>
+    <p class="hint">The steps took ${duration(report.phases.execute)}. Busy: ${busy}.${" "}
+      <a href=${address(`/v1/jobs/${job.id}/report?format=text`)}>Report</a>, <a download="trace.json" href=${address(`/v1/jobs/${job.id}/trace`)}>trace</a></p>
     ${children}
   </section>`;
 }

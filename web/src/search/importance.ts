@@ -9,6 +9,6 @@ export function Importance({ items }: { items: SweepParameterImportance[] }) {
   if (shown.length === 0) return html`<p class="hint">Known once enough trials have a value.</p>`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="importance"><table><tbody>
     ${shown.map(({ parameter, explained }) => html`<tr key=${parameter}><th scope="row">${parameter}</th>
-      <td><progress max="1" value=${explained} aria-label=${`${parameter}: ${percent(explained!)}`}></progress></td><td>${percent(explained!)}</td></tr>`)}
+      <td class="bar"><progress max="1" value=${explained} aria-label=${`${parameter}: ${percent(explained!)}`}></progress></td><td>${percent(explained!)}</td></tr>`)}
   </tbody></table></div>`;
 }

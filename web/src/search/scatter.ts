@@ -27,7 +27,8 @@ export function Scatter({ trials, axes }: { trials: SweepTrial[]; axes: Axis[] }
       ${axes.slice(0, -1).map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}</select></figcaption>
     <svg class="scatter" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${objective.name} of ${dots.length} trials over ${axis.name}; the table has the values`}>
       <path class="rule" d=${`M${margin.left} ${margin.top}V${height - margin.bottom}H${width - margin.right}`} />
-      <text x=${margin.left} y=${height - 22}>${axis.ends[0]}</text><text x=${width - margin.right} y=${height - 22} text-anchor="end">${axis.ends[1]}</text>
+      ${axis.ends[0] === axis.ends[1] ? html`<text x=${x_of(0.5)} y=${height - 22} text-anchor="middle">${axis.ends[0]}</text>`
+        : html`<text x=${margin.left} y=${height - 22}>${axis.ends[0]}</text><text x=${width - margin.right} y=${height - 22} text-anchor="end">${axis.ends[1]}</text>`}
       <text x=${margin.left - 6} y=${height - margin.bottom} text-anchor="end">${objective.ends[0]}</text><text x=${margin.left - 6} y=${margin.top + 8} text-anchor="end">${objective.ends[1]}</text>
       <text x=${(width + margin.left) / 2} y=${height - 6} text-anchor="middle">${axis.name}</text>
       ${dots.map((one) => (one.trial.job_id ? html`<a key=${one.trial.number} href=${href(`/jobs/${one.trial.job_id}`)} aria-label=${`trial ${one.trial.number}`}>${dot(one)}</a>` : dot(one)))}
