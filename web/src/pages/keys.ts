@@ -7,15 +7,20 @@ import { use_title } from "../title";
 const keys: [string, string][] = [
   ["?", "this page"],
   ["/", "the first search field of the page"],
-  ["← →", "on a chart: move the cursor"],
-  ["+ −", "on a chart: zoom in and out around the cursor"],
-  ["0", "on a chart: show all"],
+  ["Tab", "the next link, field, button, chart or table; Shift+Tab the one before"],
+  ["Enter", "follow a link, press a button, open “As curl”; on a dot of a scatter or a bar of a timeline: its job"],
+  ["Space", "press a button, check a box; on a head of a column: sort by it; on a name below a chart: hide or show the curve"],
+  ["← →", "on a chart or a timeline: move the cursor or the part that is seen; on a table: scroll"],
+  ["+ −", "on a chart or a timeline: zoom in and out"],
+  ["0", "on a chart or a timeline: show all"],
+  ["↑ ↓", "on an end of an axis of parallel coordinates: move it; with Shift ten times as far; Home and End to the ends"],
+  ["Esc", "on an axis of parallel coordinates: keep all of it"],
 ];
 
 export function Keys() {
   use_title("Keys");
   const rows = [...sections.map(({ key, name }): [string, string] => [`g ${key}`, name]), ...keys];
-  return html`<main class="narrow">
+  return html`<main>
     <h1>Keys</h1>
     <div class="scroll" tabindex="0" role="region" aria-label="keys"><table>
       <thead><tr><th scope="col">press</th><th scope="col">to go to or do</th></tr></thead>

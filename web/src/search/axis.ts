@@ -5,6 +5,7 @@ import { any_value } from "../format";
 export interface Axis {
   name: string;
   place: (trial: SweepTrial) => number | undefined; // none: the trial has no such value
+  label_at: (place: number) => string; // what lies there
   ends: [string, string]; // labels of 0 and 1
 }
 
@@ -20,7 +21,9 @@ function of_numbers(name: string, values: number[], pick: Pick, log: boolean): A
     if (typeof value !== "number" || !Number.isFinite(value)) return undefined;
     return width > 0 ? (scale(value) - scale(low)) / width : 0.5;
   };
-  return { name, place, ends: [any_value(+low.toPrecision(4)), any_value(+high.toPrecision(4))] };
+  const value_at = (at: number) => (log ? Math.exp(scale(low) + at * width) : low + at * width);
+  const label_at = (at: number) => any_value(+value_at(at).toPrecision(4));
+  return { name, place, label_at, ends: [label_at(0), label_at(1)] };
 }
 
 function of_words(name: string, values: unknown[], pick: Pick): Axis {
@@ -30,7 +33,8 @@ function of_words(name: string, values: unknown[], pick: Pick): Axis {
     const found = words.indexOf(JSON.stringify(pick(trial)) ?? "");
     return found < 0 ? undefined : words.length === 1 ? 0.5 : found / last;
   };
-  return { name, place, ends: [any_value(JSON.parse(words[0])), any_value(JSON.parse(words.at(-1)!))] };
+  const label_at = (at: number) => any_value(JSON.parse(words[Math.round(at * (words.length - 1))]));
+  return { name, place, label_at, ends: [label_at(0), label_at(1)] };
 }
 
 /** None when no trial has a value. */

@@ -1,23 +1,21 @@
 // Parallel coordinates: an axis for each parameter, a line for each trial, its colour by the objective. Dragging along an axis keeps the lines
-// that pass there; they are painted on a canvas, because thousands of elements would not follow the hand.
+// that pass there, and so do the keys of its handles; the lines are painted on a canvas, because thousands of elements would not follow the hand.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { SweepTrial } from "../api/schema";
 import { ink, scheme } from "../charts/palette";
 import { scheme_revision } from "../charts/scheme";
+import { number } from "../format";
 import { html } from "../html";
 import type { Axis } from "./axis";
+import { AxisHandles } from "./axis_handles";
+import { type Brush, type Brushes, height_px, margin, place_at, x_of, y_of } from "./parallel_layout";
 import { shade } from "./shade";
 
-const height_px = 280;
-const margin = { left: 50, right: 50, top: 34, bottom: 26 };
 const grip_px = 30; // how far from an axis a drag is one along it
-
-type Brushes = ReadonlyMap<string, [number, number]>;
-
-const x_of = (index: number, count: number, width: number) => margin.left + (count === 1 ? 0 : (index * (width - margin.left - margin.right)) / (count - 1));
-const y_of = (place: number) => height_px - margin.bottom - place * (height_px - margin.top - margin.bottom);
-const place_at = (y: number) => Math.min(1, Math.max(0, (height_px - margin.bottom - y) / (height_px - margin.top - margin.bottom)));
+const axis_px_min = 70; // closer axes could not be told apart: the picture scrolls sideways
+const label_gap_px = 8;
+const tell_pause_ms = 150; // the table follows when a key is let go
 
 /** A trial with what does not change while it is brushed. */
 interface Line {
@@ -39,20 +37,28 @@ function is_kept({ places }: Line, axes: Axis[], brushes: Brushes): boolean {
   });
 }
 
+/** `text` around `x`, as much of it as there is room for between the neighbours, inside the picture. */
+function paint_label(canvas: CanvasRenderingContext2D, text: string, x: number, y: number, room: number, width: number) {
+  let shown = text;
+  while (shown.length > 1 && canvas.measureText(shown).width > room) shown = `${shown.replace(/…$/, "").slice(0, -1)}…`;
+  const half = canvas.measureText(shown).width / 2;
+  canvas.fillText(shown, Math.max(half + 4, Math.min(width - half - 4, x)), y);
+}
+
 function paint_axes(canvas: CanvasRenderingContext2D, axes: Axis[], brushes: Brushes, width: number) {
   const { text } = ink();
+  const room = (width - margin.left - margin.right) / Math.max(1, axes.length - 1) - label_gap_px;
   canvas.font = "12px system-ui, sans-serif";
   axes.forEach((axis, index) => {
     const x = x_of(index, axes.length, width);
     canvas.globalAlpha = 1;
     canvas.strokeStyle = canvas.fillStyle = text;
     canvas.lineWidth = 1;
-    canvas.textAlign = index === 0 ? "left" : index === axes.length - 1 ? "right" : "center";
-    const at = index === 0 ? 4 : index === axes.length - 1 ? width - 4 : x;
+    canvas.textAlign = "center";
     const is_objective = index === axes.length - 1;
-    canvas.fillText(is_objective ? axis.name : axis.name.split(".").at(-1)!, at, 12);
-    canvas.fillText(axis.ends[1], at, margin.top - 6);
-    canvas.fillText(axis.ends[0], at, height_px - margin.bottom + 16);
+    paint_label(canvas, is_objective ? axis.name : axis.name.split(".").at(-1)!, x, 12, room, width);
+    paint_label(canvas, axis.ends[1], x, margin.top - 6, room, width);
+    paint_label(canvas, axis.ends[0], x, height_px - margin.bottom + 16, room, width);
     canvas.beginPath();
     canvas.moveTo(x, y_of(0));
     canvas.lineTo(x, y_of(1));
@@ -102,17 +108,23 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
   const holder = useRef<HTMLCanvasElement>(null);
   const brushes = useSignal<Brushes>(new Map());
   const width = useSignal(0);
+  const kept = useSignal<number | undefined>(undefined); // how many trials the brushes keep
   const drag = useRef<{ axis: Axis; from: number }>();
+  const soon = useRef(0);
   const lines = useMemo(() => lines_of(trials, axes), [trials, axes, scheme_revision.value]);
 
   useEffect(() => {
-    const observer = new ResizeObserver(() => (width.value = holder.current?.parentElement?.clientWidth ?? 0));
-    observer.observe(holder.current!.parentElement!);
+    const parent = holder.current!.parentElement!.parentElement!;
+    const width_min = margin.left + margin.right + axis_px_min * (axes.length - 1);
+    const observer = new ResizeObserver(() => (width.value = Math.max(parent.clientWidth, width_min)));
+    observer.observe(parent);
     return () => observer.disconnect();
-  }, []);
+  }, [axes.length]);
+  useEffect(() => () => clearTimeout(soon.current), []);
   useEffect(() => {
     const element = holder.current!;
     [element.width, element.height] = [width.value * devicePixelRatio, height_px * devicePixelRatio];
+    element.style.width = `${width.value}px`;
     const canvas = element.getContext("2d")!;
     canvas.scale(devicePixelRatio, devicePixelRatio);
     paint_lines(canvas, lines, axes, brushes.value, width.value);
@@ -121,7 +133,20 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
 
   const tell = () => {
     const next = brushes.value;
-    chosen(next.size === 0 ? undefined : lines.filter((line) => is_kept(line, axes, next)).map(({ trial }) => trial));
+    const left = next.size === 0 ? undefined : lines.filter((line) => is_kept(line, axes, next)).map(({ trial }) => trial);
+    kept.value = left?.length;
+    chosen(left);
+  };
+  const brush = (axis: Axis, range: Brush | undefined) => {
+    const next = new Map(brushes.value);
+    if (range) next.set(axis.name, range);
+    else next.delete(axis.name);
+    brushes.value = next;
+  };
+  const brush_by_key = (axis: Axis, range: Brush | undefined) => {
+    brush(axis, range);
+    clearTimeout(soon.current);
+    soon.current = window.setTimeout(tell, tell_pause_ms);
   };
   const begin = (event: PointerEvent) => {
     const index = axes.findIndex((_, i) => Math.abs(event.offsetX - x_of(i, axes.length, width.value)) < grip_px);
@@ -133,7 +158,7 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
     if (!drag.current) return;
     const { axis, from } = drag.current;
     const to = place_at(event.offsetY);
-    brushes.value = new Map([...brushes.value, [axis.name, [Math.min(from, to), Math.max(from, to)]]]);
+    brush(axis, [Math.min(from, to), Math.max(from, to)]);
   };
   const end = () => {
     if (drag.current) tell(); // once: the table follows more slowly than the lines
@@ -143,7 +168,10 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
     brushes.value = new Map();
     tell();
   };
-  return html`<div class="parallel"><canvas ref=${holder} role="img" aria-label=${`${trials.length} trials over ${axes.map((axis) => axis.name).join(", ")}; the table has the values`}
-      onPointerDown=${begin} onPointerMove=${move} onPointerUp=${end}></canvas></div>
-    <p class="hint">Drag along an axis to keep the trials that pass there. ${brushes.value.size > 0 && html`<button onClick=${keep_all}>Keep all</button>`}</p>`;
+  return html`<div class="parallel"><div class="axes"><canvas ref=${holder} role="img" aria-label=${`${trials.length} trials over ${axes.map((axis) => axis.name).join(", ")}; the table has the values`}
+      onPointerDown=${begin} onPointerMove=${move} onPointerUp=${end}></canvas>
+      <${AxisHandles} axes=${axes} brushes=${brushes.value} width=${width.value} brush=${brush_by_key} /></div></div>
+    <p class="hint">Drag along an axis to keep the trials that pass there; with the keyboard, Tab goes to the ends of each axis, arrows move them.${" "}
+      <span role="status">${kept.value !== undefined && `${number(kept.value)} of ${number(trials.length)} trials are kept.`}</span>
+      ${brushes.value.size > 0 && html` <button onClick=${keep_all}>Keep all</button>`}</p>`;
 }
