@@ -1,5 +1,5 @@
 // A chart: the plot, its legend, its keys and its downloads. Several charts of a page share a view: they zoom and hover together.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type uPlot from "uplot";
 import { html } from "../html";
@@ -49,11 +49,16 @@ function use_plot(inputs: Omit<PlotInputs, "element">, remade_by: unknown[], ref
   const current = useRef(inputs);
   current.current = inputs;
   const live = (): PlotInputs => ({ ...current.current, element: holder.current! });
-  useEffect(() => {
+  const fresh = useRef(false);
+  useLayoutEffect(() => {
     const element = holder.current!;
     const made = make_plot({ ...live(), curves: () => current.current.curves(), zoomed: (range) => current.current.zoomed(range), hovered: (x) => current.current.hovered(x) });
     plot.current = made;
-    const observer = new ResizeObserver(() => element.clientWidth > 0 && made.setSize({ width: element.clientWidth, height: height_px }));
+    fresh.current = true;
+    const observer = new ResizeObserver(() => {
+      const width = element.clientWidth; // it is also told of what it had at first
+      if (width > 0 && width !== made.width) made.setSize({ width, height: height_px });
+    });
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -61,8 +66,9 @@ function use_plot(inputs: Omit<PlotInputs, "element">, remade_by: unknown[], ref
       plot.current = undefined;
     };
   }, remade_by);
-  useEffect(() => {
-    if (plot.current) refit(plot.current, live());
+  useLayoutEffect(() => {
+    if (plot.current && !fresh.current) refit(plot.current, live());
+    fresh.current = false;
   }, refitted_by);
   return { holder, plot, live };
 }

@@ -3,9 +3,10 @@ import type { Shape } from "./shapes";
 
 const dot_radius = 1.4; // widths of the line
 
-function trace(canvas: CanvasRenderingContext2D, points: [number, number][]) {
+function trace(canvas: CanvasRenderingContext2D, points: number[]) {
   canvas.beginPath();
-  points.forEach(([x, y], index) => (index === 0 ? canvas.moveTo(x, y) : canvas.lineTo(x, y)));
+  canvas.moveTo(points[0], points[1]);
+  for (let at = 2; at < points.length; at += 2) canvas.lineTo(points[at], points[at + 1]);
 }
 
 const painters: Record<Shape["kind"], (canvas: CanvasRenderingContext2D, shape: Shape) => void> = {
@@ -19,16 +20,16 @@ const painters: Record<Shape["kind"], (canvas: CanvasRenderingContext2D, shape: 
   },
   dots: (canvas, { points, width }) => {
     canvas.beginPath();
-    for (const [x, y] of points) {
-      canvas.moveTo(x + dot_radius * width, y);
-      canvas.arc(x, y, dot_radius * width, 0, 2 * Math.PI);
+    for (let at = 0; at < points.length; at += 2) {
+      canvas.moveTo(points[at] + dot_radius * width, points[at + 1]);
+      canvas.arc(points[at], points[at + 1], dot_radius * width, 0, 2 * Math.PI);
     }
     canvas.fill();
   },
   word: (canvas, { points, word, width }) => {
     canvas.font = `bold ${Math.round(6.3 * width)}px system-ui, sans-serif`;
     canvas.textAlign = "center";
-    canvas.fillText(word!, ...points[0]);
+    canvas.fillText(word!, points[0], points[1]);
   },
 };
 

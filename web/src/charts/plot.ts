@@ -21,11 +21,20 @@ export interface PlotInputs {
   hovered: (x: number | undefined) => void;
 }
 
-function frame_of(plot: uPlot): Frame {
+/** uPlot's own places of values, for tens of thousands of them: as the line through those of the two ends. */
+function places(plot: uPlot, scale: "x" | "y", log: boolean): (value: number) => number {
+  const { min, max } = plot.scales[scale];
+  const from = log ? Math.log10(min!) : min!;
+  const first = plot.valToPos(min!, scale, true);
+  const slope = (plot.valToPos(max!, scale, true) - first) / ((log ? Math.log10(max!) : max!) - from);
+  return log ? (value) => first + slope * (Math.log10(value) - from) : (value) => first + slope * (value - from);
+}
+
+function frame_of(plot: uPlot, { log_x, log_y }: View): Frame {
   const { top, height } = plot.bbox;
   return {
-    x: (value) => plot.valToPos(value, "x", true),
-    y: (value) => plot.valToPos(value, "y", true),
+    x: places(plot, "x", log_x.value),
+    y: places(plot, "y", log_y.value),
     x_min: plot.scales.x.min!,
     x_max: plot.scales.x.max!,
     top,
@@ -35,7 +44,7 @@ function frame_of(plot: uPlot): Frame {
 }
 
 export function shapes_in(plot: uPlot, { curves, view }: PlotInputs): Shape[] {
-  const frame = frame_of(plot);
+  const frame = frame_of(plot, view);
   return curves().flatMap(({ curve, index }) => shapes_of(curve, index, view, frame));
 }
 
@@ -62,11 +71,15 @@ function axes(view: View, y_title: string): uPlot.Axis[] {
   ];
 }
 
-/** Makes the scales fit what the curves are now. The zoom stays. */
-export function refit(plot: uPlot, { curves, view }: PlotInputs) {
+function extents({ curves, view }: PlotInputs): { x: Range; y: Range } {
   const shown = curves().map(({ curve }) => curve);
   const x = x_extent(shown, view);
-  const y = y_extent(shown, view, x);
+  return { x, y: y_extent(shown, view, x) };
+}
+
+/** Makes the scales fit what the curves are now. The zoom stays. */
+export function refit(plot: uPlot, inputs: PlotInputs) {
+  const { x, y } = extents(inputs);
   plot.batch(() => {
     plot.setData([[x.min, x.max], [y.min, y.max]], false);
     plot.setScale("x", x);
@@ -74,15 +87,17 @@ export function refit(plot: uPlot, { curves, view }: PlotInputs) {
   });
 }
 
+/** It is drawn once, before the next frame: with a refit after it the first drawing would be thrown away. */
 export function make_plot(inputs: PlotInputs): uPlot {
   const { element, view, y_title, zoomed, hovered } = inputs;
-  const distribution = (log: boolean): uPlot.Scale => ({ time: false, auto: false, distr: log ? 3 : 1 });
-  const plot: uPlot = new uPlot(
+  const { x, y } = extents(inputs);
+  const scale = (log: boolean, range: Range): uPlot.Scale => ({ time: false, auto: false, distr: log ? 3 : 1, ...range });
+  return new uPlot(
     {
       width: element.clientWidth || 480,
       height: height_px,
       legend: { show: false },
-      scales: { x: distribution(view.log_x.value), y: distribution(view.log_y.value) },
+      scales: { x: scale(view.log_x.value, x), y: scale(view.log_y.value, y) },
       axes: axes(view, y_title),
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false, bind: { dblclick: () => null } },
       series: [{}, { show: true, paths: () => null, points: { show: false } }],
@@ -99,9 +114,7 @@ export function make_plot(inputs: PlotInputs): uPlot {
         setCursor: [(self) => hovered(self.cursor.left! >= 0 ? self.posToVal(self.cursor.left!, "x") : undefined)],
       },
     },
-    [[0, 1], [0, 1]],
+    [[x.min, x.max], [y.min, y.max]],
     element,
   );
-  refit(plot, inputs);
-  return plot;
 }

@@ -10,7 +10,7 @@ export interface Shape {
   opacity: number;
   width: number;
   dash: number[];
-  points: [number, number][];
+  points: number[]; // x and y of each in turn: curves of many runs are tens of thousands of points
   word?: string;
 }
 
@@ -37,43 +37,47 @@ function in_sight(xs: number[], { x_min, x_max }: Frame): [number, number] {
   return [Math.max(0, first - 1), end + 1];
 }
 
-/** Positions, broken where a value is no number: each run of finite values is a line of its own. */
-function runs(xs: number[], values: number[], { x, y }: Frame, log_y: boolean): [number, number][][] {
-  const found: [number, number][][] = [];
-  let open = false;
-  values.forEach((value, index) => {
-    const drawn = Number.isFinite(value) && (!log_y || value > 0);
-    if (drawn && !open) found.push([]);
-    if (drawn) found.at(-1)!.push([x(xs[index]), y(value)]);
-    open = drawn;
-  });
+/** Positions, broken where a value is no number: each run of finite values is a line of its own. `xs` are positions already. */
+function runs(xs: number[], values: number[], { y }: Frame, log_y: boolean): number[][] {
+  const found: number[][] = [];
+  let run: number[] | undefined;
+  for (let index = 0; index < xs.length; index++) {
+    const value = values[index];
+    if (!Number.isFinite(value) || (log_y && value <= 0)) run = undefined;
+    else {
+      if (!run) found.push((run = []));
+      run.push(xs[index], y(value));
+    }
+  }
   return found;
 }
 
 /** Areas between the least and the greatest of the values that points stand for; a point that is one value has none, and ends an area. */
-function envelopes(points: Point[], xs: number[], { x, y, bottom }: Frame, log_y: boolean): [number, number][][] {
+function envelopes(points: Point[], xs: number[], { y, bottom }: Frame, log_y: boolean): number[][] {
   const place = (value: number) => (log_y && value <= 0 ? bottom : y(value));
-  const found: { upper: [number, number][]; lower: [number, number][] }[] = [];
-  let open = false;
-  points.forEach(({ min, max }, index) => {
-    const bounded = Number.isFinite(min) && Number.isFinite(max);
-    if (bounded && !open) found.push({ upper: [], lower: [] });
-    if (bounded) {
-      found.at(-1)!.upper.push([x(xs[index]), place(max!)]);
-      found.at(-1)!.lower.unshift([x(xs[index]), place(min!)]);
+  const is_bounded = ({ min, max }: Point) => Number.isFinite(min) && Number.isFinite(max);
+  const found: number[][] = [];
+  for (let first = 0; first < points.length; first++) {
+    let end = first;
+    while (end < points.length && is_bounded(points[end])) end++;
+    if (end - first > 1) {
+      const area: number[] = [];
+      for (let index = first; index < end; index++) area.push(xs[index], place(points[index].max!));
+      for (let index = end - 1; index >= first; index--) area.push(xs[index], place(points[index].min!));
+      found.push(area);
     }
-    open = bounded;
-  });
-  return found.filter(({ upper }) => upper.length > 1).map(({ upper, lower }) => [...upper, ...lower]);
+    first = end;
+  }
+  return found;
 }
 
 const word_half_px = 14;
 
-function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: [number, number] }[] {
+function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: number[] }[] {
   return points.flatMap(({ value }, index) => {
     if (Number.isFinite(value)) return [];
     const room = word_half_px * frame.scale; // a word at an end of the axis is not cut off
-    const at = Math.max(frame.x(frame.x_min) + room, Math.min(frame.x(frame.x_max) - room, frame.x(xs[index])));
+    const at = Math.max(frame.x(frame.x_min) + room, Math.min(frame.x(frame.x_max) - room, xs[index]));
     return [{ word: Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞", at: [at, value > 0 ? frame.top + 12 * frame.scale : frame.bottom - 4 * frame.scale] }];
   });
 }
@@ -84,17 +88,17 @@ export function shapes_of(curve: Curve, index: number, view: View, frame: Frame)
   const all_xs = curve.points.map((point) => x_of(curve, point, view.x_axis.value));
   const sight = in_sight(all_xs, frame);
   const points = curve.points.slice(...sight);
-  const xs = all_xs.slice(...sight);
+  const xs = all_xs.slice(...sight).map(frame.x);
   const values = points.map((point) => point.value);
   const log_y = view.log_y.value;
   const factor = view.smoothing.value;
   const common = { colour: colour_of(index), dash: dash_of(index).map((length) => length * frame.scale), width: 1.75 * frame.scale };
   const line = (of: number[], opacity: number): Shape[] =>
-    runs(xs, of, frame, log_y).map((run) => ({ ...common, kind: run.length === 1 ? "dots" : "line", opacity, points: run }));
+    runs(xs, of, frame, log_y).map((run) => ({ ...common, kind: run.length === 2 ? "dots" : "line", opacity, points: run }));
   const shapes: Shape[] = envelopes(points, xs, frame, log_y).map((area) => ({ ...common, kind: "area", opacity: area_opacity, points: area }));
   shapes.push(...line(values, factor > 0 ? raw_opacity : 1));
   if (factor > 0) shapes.push(...line(smoothed(curve.points.map((point) => point.value), factor).slice(...sight), 1));
   else if (points.length < dotted_below) shapes.push(...line(values, 1).map((shape): Shape => ({ ...shape, kind: "dots" })));
-  for (const { word, at } of not_finite(points, xs, frame).slice(0, words_max)) shapes.push({ ...common, kind: "word", opacity: 1, points: [at], word });
-  return shapes.filter((shape) => shape.points.length > 0);
+  for (const { word, at } of not_finite(points, xs, frame).slice(0, words_max)) shapes.push({ ...common, kind: "word", opacity: 1, points: at, word });
+  return shapes;
 }

@@ -6,14 +6,15 @@ import type { Shape } from "./shapes";
 import { log_tick_labels, tick_labels } from "./ticks";
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]!);
-const positions = (points: [number, number][]) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
+const pairs = (points: number[]) => Array.from({ length: points.length / 2 }, (_, index) => [points[2 * index].toFixed(1), points[2 * index + 1].toFixed(1)]);
+const positions = (points: number[]) => pairs(points).map(([x, y]) => `${x},${y}`).join(" ");
 
 const writers: Record<Shape["kind"], (shape: Shape) => string> = {
   line: ({ points, colour, width, opacity, dash }) =>
     `<polyline points="${positions(points)}" fill="none" stroke="${colour}" stroke-width="${width}" opacity="${opacity}" stroke-dasharray="${dash.join(" ")}"/>`,
   area: ({ points, colour, opacity }) => `<polygon points="${positions(points)}" fill="${colour}" opacity="${opacity}"/>`,
-  dots: ({ points, colour, width }) => points.map(([x, y]) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${1.4 * width}" fill="${colour}"/>`).join(""),
-  word: ({ points: [[x, y]], colour, word, width }) =>
+  dots: ({ points, colour, width }) => pairs(points).map(([x, y]) => `<circle cx="${x}" cy="${y}" r="${1.4 * width}" fill="${colour}"/>`).join(""),
+  word: ({ points: [x, y], colour, word, width }) =>
     `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${colour}" text-anchor="middle" font-size="${6.3 * width}">${escaped(word!)}</text>`,
 };
 

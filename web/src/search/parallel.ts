@@ -1,6 +1,6 @@
 // Parallel coordinates: an axis for each parameter, a line for each trial, its colour by the objective. Dragging along an axis keeps the lines
 // that pass there, and so do the keys of its handles; the lines are painted on a canvas, because thousands of elements would not follow the hand.
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { SweepTrial } from "../api/schema";
 import { ink, scheme } from "../charts/palette";
@@ -24,10 +24,17 @@ interface Line {
   colour: string;
 }
 
-const lines_of = (trials: SweepTrial[], axes: Axis[]): Line[] => trials.map((trial) => {
-  const places = axes.map((axis) => axis.place(trial));
-  return { trial, places, colour: shade(places.at(-1), scheme.matches) };
-});
+const shades = 64; // so many colours are not told apart; lines of one are painted together
+
+const shade_of = (place: number | undefined) => shade(place === undefined ? undefined : Math.round(place * (shades - 1)) / (shades - 1), scheme.matches);
+
+const lines_of = (trials: SweepTrial[], axes: Axis[]): Line[] => {
+  const lines = trials.map((trial) => {
+    const places = axes.map((axis) => axis.place(trial));
+    return { trial, places, colour: shade_of(places.at(-1)) };
+  });
+  return lines.sort((a, b) => (b.places.at(-1) ?? 2) - (a.places.at(-1) ?? 2));
+};
 
 function is_kept({ places }: Line, axes: Axis[], brushes: Brushes): boolean {
   return axes.every((axis, index) => {
@@ -70,32 +77,61 @@ function paint_axes(canvas: CanvasRenderingContext2D, axes: Axis[], brushes: Bru
   });
 }
 
-function paint_line(canvas: CanvasRenderingContext2D, { places }: Line, xs: number[]) {
-  canvas.beginPath();
+function trace(canvas: CanvasRenderingContext2D, { places }: Line, xs: number[]) {
   let open = false;
-  places.forEach((place, index) => {
-    if (place === undefined) return void (open = false);
-    if (open) canvas.lineTo(xs[index], y_of(place));
-    else canvas.moveTo(xs[index], y_of(place));
-    open = true;
-  });
-  canvas.stroke();
+  for (let index = 0; index < places.length; index++) {
+    const place = places[index];
+    if (place === undefined) open = false;
+    else {
+      if (open) canvas.lineTo(xs[index], y_of(place));
+      else canvas.moveTo(xs[index], y_of(place));
+      open = true;
+    }
+  }
 }
 
-function paint_lines(canvas: CanvasRenderingContext2D, lines: Line[], axes: Axis[], brushes: Brushes, width: number) {
-  const xs = axes.map((_, index) => x_of(index, axes.length, width));
-  const chosen = lines.filter((line) => is_kept(line, axes, brushes));
-  const kept = new Set(chosen);
-  canvas.lineWidth = 1;
-  canvas.globalAlpha = 0.25;
-  canvas.strokeStyle = ink().grid;
-  for (const line of lines) if (!kept.has(line)) paint_line(canvas, line, xs);
-  canvas.lineWidth = 1.5;
-  canvas.globalAlpha = chosen.length > 300 ? 0.35 : 0.8;
-  for (const line of chosen) {
-    canvas.strokeStyle = line.colour;
-    paint_line(canvas, line, xs);
+const together = 100; // lines of a path: longer ones take longer to paint than several
+
+/** Strokes `lines`, neighbours of one colour as one path. */
+function stroke(canvas: CanvasRenderingContext2D, lines: Line[], xs: number[], colour_of: (line: Line) => string) {
+  for (let first = 0; first < lines.length; ) {
+    const colour = colour_of(lines[first]);
+    canvas.strokeStyle = colour;
+    canvas.beginPath();
+    const end = first + together;
+    do trace(canvas, lines[first++], xs);
+    while (first < lines.length && first < end && colour_of(lines[first]) === colour);
+    canvas.stroke();
   }
+}
+
+const xs_of = (axes: Axis[], width: number) => axes.map((_, index) => x_of(index, axes.length, width));
+
+/** A canvas for `element`, or one that is not shown, measured in pixels of the page. */
+function sized(element: HTMLCanvasElement, width: number): CanvasRenderingContext2D {
+  [element.width, element.height] = [width * devicePixelRatio, height_px * devicePixelRatio];
+  const canvas = element.getContext("2d")!;
+  canvas.scale(devicePixelRatio, devicePixelRatio);
+  return canvas;
+}
+
+/** All lines, faint: what the chosen ones are painted over. It stays the same while the hand moves. */
+function paint_behind(lines: Line[], axes: Axis[], width: number): HTMLCanvasElement {
+  const element = document.createElement("canvas");
+  const canvas = sized(element, width);
+  canvas.lineWidth = 1 / devicePixelRatio;
+  canvas.globalAlpha = 0.25;
+  const { grid } = ink();
+  stroke(canvas, lines, xs_of(axes, width), () => grid);
+  return element;
+}
+
+const many = 300; // lines from here on are thin: as thin as a pixel they are painted several times as fast
+
+function paint_chosen(canvas: CanvasRenderingContext2D, chosen: Line[], axes: Axis[], width: number) {
+  canvas.lineWidth = chosen.length > many ? 1 / devicePixelRatio : 1.5;
+  canvas.globalAlpha = chosen.length > many ? 0.5 : 0.8;
+  stroke(canvas, chosen, xs_of(axes, width), ({ colour }) => colour);
 }
 
 interface ParallelProps {
@@ -121,13 +157,15 @@ export function Parallel({ trials, axes, chosen }: ParallelProps) {
     return () => observer.disconnect();
   }, [axes.length]);
   useEffect(() => () => clearTimeout(soon.current), []);
-  useEffect(() => {
-    const element = holder.current!;
-    [element.width, element.height] = [width.value * devicePixelRatio, height_px * devicePixelRatio];
-    element.style.width = `${width.value}px`;
-    const canvas = element.getContext("2d")!;
-    canvas.scale(devicePixelRatio, devicePixelRatio);
-    paint_lines(canvas, lines, axes, brushes.value, width.value);
+  const behind = useRef<{ of: Line[]; picture: HTMLCanvasElement }>();
+  useLayoutEffect(() => {
+    if (width.value === 0) return;
+    const canvas = sized(holder.current!, width.value);
+    const brushed = brushes.value.size > 0;
+    const picture = behind.current?.picture;
+    if (brushed && (behind.current?.of !== lines || picture?.width !== canvas.canvas.width)) behind.current = { of: lines, picture: paint_behind(lines, axes, width.value) };
+    if (brushed) canvas.drawImage(behind.current!.picture, 0, 0, width.value, height_px);
+    paint_chosen(canvas, brushed ? lines.filter((line) => is_kept(line, axes, brushes.value)) : lines, axes, width.value);
     paint_axes(canvas, axes, brushes.value, width.value);
   }, [lines, brushes.value, width.value]);
 
