@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 from service import SOURCE, wait_for
@@ -77,6 +78,13 @@ class Cluster:
 
     def wait_empty(self, limit_s=60):
         wait_for(lambda: not self.queue(), "an empty queue of Slurm", limit_s)
+
+    def wait_saved(self, number, limit_s=30):
+        """Until slurmctld has written what it knows of the jobs by now. It writes only after a change, so one is made."""
+        now = time.time()
+        self.run("scontrol", "update", f"JobId={number}", "AdminComment=saved")
+        file = self.folder / "state" / "job_state"
+        wait_for(lambda: file.exists() and file.stat().st_mtime >= now, "slurmctld to save its state", limit_s)
 
     # ---- daemons --------------------------------------------------------------
     def daemons(self):
