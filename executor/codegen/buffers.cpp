@@ -53,6 +53,7 @@ public:
         : program_(program), lives_(program.buffers.size()), block_of_(program.buffers.size()) {}
 
     void run() {
+        program_.arena_bytes = {};
         find_lives();
         make_blocks();
         place_blocks();

@@ -177,9 +177,10 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
         primitive->packing ? lowering.packed(kernel, *primitive->packing, stage) : kernel.buffer;
     const BufferId result = lowering.make_result(tensor, *orders.result);
     Kernel together;
-    if (lowering.may_run_together(stage, {input.buffer, result}) &&
+    if (lowering.may_run_together(stage, {input, lowering.value_of(tensor)}) &&
         kernel.placement == Placement::replicated)
         together = make_kernel_together(lowering, *spec, *primitive);
+    if (together) lowering.want_together();
     Step step =
         lowering.library_step(stage, step_name("convolution " + primitive->name, tensor.shape()),
                               *primitive, {input.buffer, weights}, result);

@@ -13,6 +13,7 @@
 #include "executor/codegen/onednn/sum_of_matmuls.h"
 #include "executor/codegen/product_parts.h"
 #include "executor/codegen/products.h"
+#include "executor/codegen/together.h"
 
 /// dot_general: a batched matrix product over views, by the library; plain loops for what it does
 /// not take and for the tiny.
@@ -336,6 +337,25 @@ LibraryKernel in_turn(std::vector<LibraryKernel> kernels) {
     return all;
 }
 
+/// What multiplies the rows of all replicas of a block, or nothing; the scratch memory is made
+/// large enough for both. What the caller gives each core is copied: the cores' rows lie apart.
+Kernel make_kernel_together(Lowering& lowering, const Tensor& tensor, const MatmulSpec& spec,
+                            Operand& lhs, LibraryKernel& alone) {
+    const int stage = lowering.facts(tensor).stage;
+    if (alone.packing || !pays_together(spec) ||
+        !lowering.may_run_together(stage, {lowering.value_of(tensor)}))
+        return {};
+    if (lowering.region_of(lhs.value.buffer) == Region::input &&
+        lhs.value.placement == Placement::per_core)
+        lhs.value = lowering.held(lhs.value, stage);
+    if (!lowering.may_run_together(stage, {lhs.value})) return {};
+    if (lowering.only_plans()) return [](const KernelCall&) {};
+    auto together = make_together(spec, alone, lowering.replicas_together(), lowering.workers());
+    if (!together) return {};
+    alone.scratch_bytes = std::max(alone.scratch_bytes, together->scratch_bytes);
+    return std::move(together->kernel);
+}
+
 }    // namespace
 
 ProductTypes product_types(const Tensor& tensor) {
@@ -375,11 +395,19 @@ void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
         piece.packs_rhs = parts.size() == 1 && pays_to_pack(lowering, piece, rhs.value, stage);
         kernels.push_back(make_kernel(piece, lowering.workers()));
     }
-    const LibraryKernel kernel = in_turn(std::move(kernels));
+    LibraryKernel kernel = in_turn(std::move(kernels));
     const BufferId weights =
         kernel.packing ? lowering.packed(rhs.value, *kernel.packing, stage) : rhs.value.buffer;
-    lowering.emit(stage, step_name("dot_general " + kernel.name, tensor.shape()), kernel,
-                  {lhs.value.buffer, weights}, lowering.make_result(tensor, result.order));
+    const BufferId made = lowering.make_result(tensor, result.order);
+    Kernel together;
+    if (parts.size() == 1 && rhs.value.placement == Placement::replicated)
+        together = make_kernel_together(
+            lowering, tensor, result.is_swapped ? with_sides_swapped(spec) : spec, lhs, kernel);
+    Step step =
+        lowering.library_step(stage, step_name("dot_general " + kernel.name, tensor.shape()),
+                              kernel, {lhs.value.buffer, weights}, made);
+    step.together = std::move(together);
+    lowering.emit(stage, std::move(step));
 }
 
 }    // namespace slipway

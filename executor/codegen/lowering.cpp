@@ -406,16 +406,25 @@ int Lowering::replicas_together() const {
     return core_blocks({options_.cores, options_.workers}).front().count;
 }
 
-bool Lowering::may_run_together(int stage, const std::vector<BufferId>& buffers) const {
+PlacedValue Lowering::held(const PlacedValue& value, int stage) {
+    const PlacedValue copy{make_temporary({value.dtype, value.view.dims}, stage),
+                           dense_view(value.view.dims), value.dtype, value.placement};
+    emit_copy(stage, value, copy.buffer);
+    return copy;
+}
+
+bool Lowering::may_run_together(int stage, const std::vector<PlacedValue>& values) const {
     return is_per_core_stage(stage) && replicas_together() > 1 &&
-           std::ranges::all_of(buffers, [&](BufferId id) {
-               const Region region = program_.buffers[id].region;
-               return region == Region::worker || region == Region::core;
+           std::ranges::all_of(values, [&](const PlacedValue& value) {
+               const Buffer& buffer = program_.buffers[value.buffer];
+               return (buffer.region == Region::worker || buffer.region == Region::core) &&
+                      order_of(value.view) &&
+                      element_count(value.view) == buffer.shape.element_count();
            });
 }
 
 /// Replicas run together only where no contribution to a sum has to wait for a second step.
-void Lowering::settle_together() {
+bool Lowering::may_settle_together() const {
     const auto touches = [&](const Step& step, BufferId id) {
         return reads(step, id) || std::ranges::count(step.writes, id) > 0;
     };
@@ -429,11 +438,10 @@ void Lowering::settle_together() {
     };
     const bool some =
         std::ranges::any_of(program_.steps, [](const Step& step) { return bool(step.together); });
-    if (!some || !std::ranges::all_of(program_.stages, is_touched_once)) {
-        for (Step& step : program_.steps)
-            step.together = {};
-        return;
-    }
+    return some && std::ranges::all_of(program_.stages, is_touched_once);
+}
+
+void Lowering::join_replicas() {
     program_.replicas_together = replicas_together();
     for (Buffer& buffer : program_.buffers) {
         if (!buffer.is_scratch) continue;
@@ -441,6 +449,34 @@ void Lowering::settle_together() {
             (buffer.shape.byte_count() + replicas_together() - 1) / replicas_together();
         buffer.shape = {DType::u8, {share}};
     }
+}
+
+/// What a worker held for one replica after the other it then holds for all at once. Products of
+/// few rows do not pay for much of that: a transformer's activations are most of its memory.
+bool Lowering::joins_in_little_memory() {
+    constexpr std::int64_t bytes_little = std::int64_t{4} << 20, share = 32;
+    const auto planned = [&] {
+        place_buffers(program_);
+        const auto arena = [&](Region region) { return program_.arena_bytes[std::size_t(region)]; };
+        return arena(Region::worker) * options_.workers * program_.replicas_together +
+               arena(Region::core) * options_.cores + arena(Region::shared) + arena(Region::sum);
+    };
+    const std::int64_t apart = planned();
+    std::vector<Buffer> buffers = program_.buffers;
+    join_replicas();
+    if (planned() <= apart + std::max(bytes_little, apart / share)) return true;
+    program_.buffers = std::move(buffers);
+    program_.replicas_together = 1;
+    return false;
+}
+
+void Lowering::settle_together() {
+    if (may_settle_together()) {
+        if (wants_together_) return join_replicas();
+        if (joins_in_little_memory()) return;
+    }
+    for (Step& step : program_.steps)
+        step.together = {};
 }
 
 void Lowering::flatten() {

@@ -45,9 +45,13 @@ public:
     /// How many replicas a worker runs step by step, where a step is made for all of them at once;
     /// 1: one after the other.
     int replicas_together() const;
-    /// Whether a step of this stage may be made for all replicas of a block, these buffers being
-    /// what differs between them.
-    bool may_run_together(int stage, const std::vector<BufferId>& buffers) const;
+    /// Whether a step of this stage may be made for all replicas of a block, these values being
+    /// what differs between them: each fills a buffer, whose replicas lie one after the other.
+    bool may_run_together(int stage, const std::vector<PlacedValue>& values) const;
+    /// A copy of a core's value, dense in a buffer of its own.
+    PlacedValue held(const PlacedValue& value, int stage);
+    /// Replicas run together even where that takes more memory. Steps that may do not ask for it.
+    void want_together() { wants_together_ = true; }
     /// The cores whose rows a step batches.
     int batched_cores() const;
     /// The program runs on no other number of cores from then on.
@@ -67,6 +71,7 @@ public:
     const TriangularAnalysis& triangular() const { return triangular_; }
     /// The loop kernel's code, compiled where the store does not have it.
     Kernel compiled(const LoopKernel& kernel);
+    Region region_of(BufferId buffer) const { return program_.buffers[buffer].region; }
     const Shape& shape_of(BufferId buffer) const { return program_.buffers[buffer].shape; }
     /// A core's buffer that is read after its stage.
     void keep(BufferId buffer);
@@ -145,6 +150,9 @@ private:
     void emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to);
     int copy_stage_of(const PlacedValue& value, int stage) const;
     void settle_together();
+    bool may_settle_together() const;
+    void join_replicas();
+    bool joins_in_little_memory();
     void flatten();
 
     const Graph& graph_;
@@ -162,6 +170,7 @@ private:
     std::vector<Copy> copies_;
     std::vector<PackedCopy> packed_copies_;
     std::unordered_map<const Node*, Packing> packings_;    ///< of results that stay packed
+    bool wants_together_ = false;
     std::vector<Step> last_steps_;    ///< copies into donated inputs: after everything else
 };
 

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "executor/codegen/filtered_convolution.h"
 #include "executor/tensor/array.h"
@@ -69,42 +70,65 @@ Array weights_of(std::int64_t bytes, Numbers& numbers) {
     return images_of((bytes + 1) / 2, DType::bf16, numbers);
 }
 
-/// What a kernel reads and writes for each replica, besides the weights.
-struct ReplicaBytes {
-    std::int64_t images, results;
+/// What a kernel reads and writes for each replica, and the weights that it reads for all.
+struct Operands {
+    DType dtype;
+    std::int64_t read_bytes, written_bytes, weights_bytes;
+
+    /// Whether replicas lie in whole lines of the cache, so that there is nothing between them, and
+    /// are less than the weights.
+    bool are_fewer_than_weights() const {
+        constexpr std::int64_t line = 64;
+        return read_bytes % line == 0 && written_bytes % line == 0 &&
+               read_bytes + written_bytes <= weights_bytes;
+    }
 };
 
 /// What is read and what is written, as one replica has them.
 struct Sides {
     const View& from;
     const View& to;
-    ReplicaBytes bytes;
-    std::int64_t weights_bytes;
 
     explicit Sides(const ConvolutionSpec& spec)
         : from(spec.kind == ConvolutionKind::forward ? spec.x : spec.y),
-          to(spec.kind == ConvolutionKind::forward ? spec.y : spec.x),
-          bytes{element_count(from) * std::int64_t(size_in_bytes(spec.operands)),
-                element_count(to) * std::int64_t(size_in_bytes(spec.results))},
-          weights_bytes(extent_of(spec.w) * std::int64_t(size_in_bytes(spec.operands))) {}
+          to(spec.kind == ConvolutionKind::forward ? spec.y : spec.x) {}
 };
 
-bool have_equal_bits(const ConvolutionSpec& spec, const LibraryKernel& alone,
-                     const LibraryKernel& together, int replicas) {
+std::int64_t bytes_of(std::int64_t elements, DType dtype) {
+    return elements * std::int64_t(size_in_bytes(dtype));
+}
+
+Operands operands_of(const ConvolutionSpec& spec) {
     const Sides sides(spec);
+    return {spec.operands, bytes_of(element_count(sides.from), spec.operands),
+            bytes_of(element_count(sides.to), spec.results),
+            bytes_of(extent_of(spec.w), spec.operands)};
+}
+
+Operands operands_of(const MatmulSpec& spec) {
+    return {spec.operands, bytes_of(element_count(spec.lhs), spec.operands),
+            bytes_of(element_count(spec.result), spec.results),
+            bytes_of(extent_of(spec.rhs), spec.operands)};
+}
+
+bool have_equal_bits(const Operands& operands, const LibraryKernel& alone,
+                     const LibraryKernel& together, int replicas) {
     const std::int64_t packed_bytes = alone.packing ? alone.packing->layout.byte_count : 0;
     Numbers numbers;
-    const Array images = images_of(element_count(sides.from) * replicas, spec.operands, numbers);
-    const Array weights = weights_of(std::max(sides.weights_bytes, packed_bytes), numbers);
-    const std::int64_t result_bytes = sides.bytes.results * replicas;
+    const Array images =
+        images_of(operands.read_bytes / std::int64_t(size_in_bytes(operands.dtype)) * replicas,
+                  operands.dtype, numbers);
+    const Array weights = weights_of(std::max(operands.weights_bytes, packed_bytes), numbers);
+    const std::int64_t result_bytes = operands.written_bytes * replicas;
     Array one = zeros(result_bytes), all = zeros(result_bytes);
     Array scratch = zeros(std::max(alone.scratch_bytes, together.scratch_bytes));
     const auto run = [&](const Kernel& kernel, std::int64_t replica, Array& to) {
         const std::array<const std::byte*, 2> reads{
-            std::as_const(images).bytes() + replica * sides.bytes.images,
+            std::as_const(images).bytes() + replica * operands.read_bytes,
             std::as_const(weights).bytes()};
-        kernel({.reads = reads,
-                .writes = std::array{to.bytes() + replica * sides.bytes.results, scratch.bytes()}});
+        kernel(
+            {.reads = reads,
+             .writes = std::array{to.bytes() + replica * operands.written_bytes, scratch.bytes()}});
     };
     for (int replica = 0; replica < replicas; ++replica)
         run(alone.kernel, replica, one);
@@ -117,13 +141,7 @@ bool have_equal_bits(const ConvolutionSpec& spec, const LibraryKernel& alone,
 class KnownEquality {
 public:
     template <class Find>
-    bool find_or_make(const ConvolutionSpec& all, const std::string& name, Find find) {
-        const std::string key = fmt::format(
-            "{} {} {} {} {} {} {} {} {} {} {} {} {}", name, int(all.kind), int(all.operands),
-            int(all.results), fmt::join(all.x.dims, ","), fmt::join(all.w.dims, ","),
-            fmt::join(all.w.strides, ","), fmt::join(all.y.dims, ","), fmt::join(all.strides, ","),
-            fmt::join(all.dilations, ","), fmt::join(all.padding_low, ","),
-            fmt::join(all.padding_high, ","), all.packs_weights);
+    bool find_or_make(const std::string& key, Find find) {
         {
             const std::lock_guard lock(mutex_);
             if (const auto known = answers_.find(key); known != answers_.end())
@@ -144,19 +162,58 @@ KnownEquality& known_equality() {
     return known;
 }
 
+std::string key_of(const ConvolutionSpec& all, const std::string& name) {
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", name, int(all.kind),
+                       int(all.operands), int(all.results), fmt::join(all.x.dims, ","),
+                       fmt::join(all.w.dims, ","), fmt::join(all.w.strides, ","),
+                       fmt::join(all.y.dims, ","), fmt::join(all.strides, ","),
+                       fmt::join(all.dilations, ","), fmt::join(all.padding_low, ","),
+                       fmt::join(all.padding_high, ","), all.packs_weights);
+}
+
+std::string key_of(const MatmulSpec& all, const std::string& name, int replicas) {
+    return fmt::format("{} {} {} {} {} {} {}", name, replicas, int(all.operands), int(all.results),
+                       fmt::join(all.lhs.dims, ","), fmt::join(all.rhs.dims, ","),
+                       fmt::join(all.rhs.strides, ","));
+}
+
 bool are_packed_alike(const LibraryKernel& a, const LibraryKernel& b) {
     if (!a.packing || !b.packing) return !a.packing && !b.packing;
     return a.packing->packs_as(*b.packing);
 }
 
+/// `alone` for so many replicas at once where it is one kernel for all, else nothing.
+template <class Spec>
+std::optional<LibraryKernel> if_equal(std::optional<LibraryKernel> together, const Spec& spec,
+                                      const std::string& key, const LibraryKernel& alone,
+                                      int replicas) {
+    if (!together || !are_packed_alike(alone, *together)) return {};
+    if (!known_equality().find_or_make(
+            key, [&] { return have_equal_bits(operands_of(spec), alone, *together, replicas); }))
+        return {};
+    return together;
+}
+
+/// A kernel for some replicas, run for all.
+LibraryKernel in_groups(LibraryKernel some, const Operands& operands, int at_once, int replicas) {
+    if (at_once == replicas) return some;
+    some.kernel = [=, inner = std::move(some.kernel)](const KernelCall& call) {
+        std::vector<const std::byte*> reads(call.reads.begin(), call.reads.end());
+        std::vector<std::byte*> writes(call.writes.begin(), call.writes.end());
+        for (int first = 0; first < replicas; first += at_once) {
+            inner({.reads = reads, .writes = writes, .worker = call.worker});
+            reads[0] += operands.read_bytes * at_once;
+            writes[0] += operands.written_bytes * at_once;
+        }
+    };
+    return some;
+}
+
 }    // namespace
 
 bool pays_together(const ConvolutionSpec& spec) {
-    constexpr std::int64_t line = 64;
     const Sides sides(spec);
-    return order_of(sides.from) && order_of(sides.to) && sides.bytes.images % line == 0 &&
-           sides.bytes.results % line == 0 &&
-           sides.bytes.images + sides.bytes.results <= sides.weights_bytes;
+    return order_of(sides.from) && order_of(sides.to) && operands_of(spec).are_fewer_than_weights();
 }
 
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
@@ -164,13 +221,30 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
     ConvolutionSpec all = spec;
     all.x.dims[0] *= replicas;
     all.y.dims[0] *= replicas;
-    auto together = alone.name.starts_with("filtered") ? make_filtered_convolution(all, workers)
-                                                       : make_convolution(all, workers);
-    if (!together || !are_packed_alike(alone, *together)) return {};
-    if (!known_equality().find_or_make(
-            all, alone.name, [&] { return have_equal_bits(spec, alone, *together, replicas); }))
-        return {};
-    return together;
+    return if_equal(alone.name.starts_with("filtered") ? make_filtered_convolution(all, workers)
+                                                       : make_convolution(all, workers),
+                    spec, key_of(all, alone.name), alone, replicas);
+}
+
+bool pays_together(const MatmulSpec& spec) {
+    constexpr std::int64_t rows_max = 32;
+    const auto is_one = [](const View& view) { return view.dims.size() == 3 && view.dims[0] == 1; };
+    return is_one(spec.lhs) && is_one(spec.rhs) && is_one(spec.result) && is_dense(spec.lhs) &&
+           is_dense(spec.result) && spec.lhs.dims[1] <= rows_max &&
+           operands_of(spec).are_fewer_than_weights();
+}
+
+std::optional<LibraryKernel> make_together(const MatmulSpec& spec, const LibraryKernel& alone,
+                                           int replicas, int workers) {
+    for (int at_once = replicas; at_once > 1; at_once /= 2) {
+        MatmulSpec all = spec;
+        all.lhs = dense_view({1, spec.lhs.dims[1] * at_once, spec.lhs.dims[2]});
+        all.result = dense_view({1, spec.result.dims[1] * at_once, spec.result.dims[2]});
+        auto kernel = if_equal(make_matmul(all, workers), spec, key_of(all, alone.name, at_once),
+                               alone, at_once);
+        if (kernel) return in_groups(*std::move(kernel), operands_of(spec), at_once, replicas);
+    }
+    return {};
 }
 
 }    // namespace slipway

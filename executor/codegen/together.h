@@ -5,10 +5,9 @@
 
 #include "executor/codegen/onednn/convolution.h"
 #include "executor/codegen/onednn/library_kernel.h"
+#include "executor/codegen/onednn/matmul.h"
 
 namespace slipway {
-
-class Lowering;
 
 /// Whether the images of one replica, read and written, are fewer bytes than the weights, which
 /// one kernel for the images of several replicas reads once. They have to lie in a row.
@@ -20,6 +19,15 @@ bool pays_together(const ConvolutionSpec& spec);
 /// returns a kernel for all of them whose bits are those of `alone` for each; nothing where the
 ///         library multiplies so many images in another way
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
+                                           int replicas, int workers);
+
+/// Whether a replica has so few rows that one product with those of several replicas, which reads
+/// the right matrix once, is faster. They have to lie in a row.
+bool pays_together(const MatmulSpec& spec);
+
+/// The same for products of rows with a matrix that all replicas share, which is not packed. Where
+/// the library multiplies so many rows in another way, half as many replicas at a time, or fewer.
+std::optional<LibraryKernel> make_together(const MatmulSpec& spec, const LibraryKernel& alone,
                                            int replicas, int workers);
 
 }    // namespace slipway

@@ -82,6 +82,103 @@ TEST_P(Together, has_the_same_bits_on_any_number_of_workers) {
 INSTANTIATE_TEST_SUITE_P(Cases, Together, testing::ValuesIn(together_cases),
                          [](const auto& test) { return std::string(test.param.name); });
 
+struct RowsCase {
+    const char* name;
+    std::int64_t rows, terms, columns;
+    bool turns_weights = false;    ///< they lie as [columns, terms]
+    DType dtype = DType::f32;
+};
+
+// In f32 with turned weights the library multiplies up to 15 rows in one way, more in another.
+const RowsCase rows_cases[] = {
+    {"two_rows", 2, 64, 128},
+    {"two_rows_of_turned_weights", 2, 128, 64, true},
+    {"rows_in_groups", 4, 128, 64, true},
+    {"rows_that_fit_no_group", 8, 128, 64, true},
+    {"one_row", 1, 128, 64, true},
+    {"many_rows", 16, 160, 160},
+    {"bf16", 2, 128, 128, false, DType::bf16},
+};
+
+/// A product of what the caller gives, one of what a core made, and one with others' gradients.
+Graph perceptron(const RowsCase& c) {
+    const Tensor w =
+        input({c.dtype, c.turns_weights ? Dims{c.columns, c.terms} : Dims{c.terms, c.columns}},
+              Placement::replicated, "w");
+    const auto product = [&](const Tensor& x) {
+        return dot_general(x, w,
+                           {.lhs_batching = {},
+                            .rhs_batching = {},
+                            .lhs_contracting = {1},
+                            .rhs_contracting = {c.turns_weights ? 1 : 0}});
+    };
+    const Tensor given = product(core_input({c.rows, c.terms}, c.dtype));
+    const Tensor made = product(tanh(core_input({c.rows, c.terms}, c.dtype)));
+    const Tensor sums = reduce(convert(made, DType::f32), {0}, Reduction::add);
+    return graph_of({tanh(given), tanh(made), all_reduce(sums), tanh(sums)});
+}
+
+class RowsTogether : public testing::TestWithParam<RowsCase> {};
+
+TEST_P(RowsTogether, are_what_the_reference_says) {
+    if (GetParam().dtype == DType::bf16 && !multiplies_bf16())
+        GTEST_SKIP() << "the library has no bf16 on this processor";
+    const Graph graph = perceptron(GetParam());
+    Tolerance tolerance = sum_tolerance(GetParam().terms + 8 * GetParam().rows);
+    if (GetParam().dtype == DType::bf16)
+        tolerance = {.absolute = 16.0 / 128, .relative = 2.0 / 128};
+    EXPECT_EQ(compare_with_reference(graph, tolerance, 3), "");
+}
+
+TEST_P(RowsTogether, have_the_same_bits_on_any_number_of_workers) {
+    if (GetParam().dtype == DType::bf16 && !multiplies_bf16())
+        GTEST_SKIP() << "the library has no bf16 on this processor";
+    const Graph graph = perceptron(GetParam());
+    const auto inputs = random_inputs(graph, 8, 11);
+    const auto once = run_graph(graph, inputs, {8, 8});
+    for (const int workers : {1, 2, 3, 4}) {
+        const auto again = run_graph(graph, inputs, {8, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RowsTogether, testing::ValuesIn(rows_cases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(RunTogether, products_of_few_rows) {
+    const Program program = lower(perceptron(rows_cases[0]), {.workers = 2, .cores = 8});
+    EXPECT_EQ(program.replicas_together, 4);
+    EXPECT_EQ(count_together(program), 2) << print(program);
+    const Graph of_many_rows = perceptron({"", 64, 256, 256});
+    EXPECT_EQ(lower(of_many_rows, {.workers = 2, .cores = 8}).replicas_together, 1);
+}
+
+// Goal: a worker would hold 8 MiB for each of four replicas instead of for one.
+TEST(RunTogether, no_products_where_that_takes_much_memory) {
+    Graph graph = perceptron(rows_cases[0]);
+    const Tensor large = tanh(core_input({2048, 1024}, DType::f32));
+    const Tensor w = input({DType::f32, {1024, 8}}, Placement::replicated, "w");
+    graph.outputs.push_back(matmul(large, w));
+    for (const int workers : {1, 2, 4})
+        EXPECT_EQ(
+            lower(graph_of(graph.outputs), {.workers = workers, .cores = 8}).replicas_together, 1);
+}
+
+// Goal: images that are the first ones of more lie apart from the next replica's.
+TEST(RunTogether, no_part_of_a_value) {
+    const Tensor w = input({DType::f32, {64, 64, 3, 3}}, Placement::replicated, "w");
+    const Tensor images = tanh(core_input({3, 64, 4, 4}, DType::f32));
+    const Tensor first = slice(images, {0, 0, 0, 0}, {1, 64, 4, 4}, {1, 1, 1, 1});
+    const Graph graph = graph_of({tanh(convolution_2d(first, w, 1, 1)), tanh(images)});
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(576), 3), "");
+    const auto inputs = random_inputs(graph, 8, 11);
+    const auto once = run_graph(graph, inputs, {8, 8});
+    const auto again = run_graph(graph, inputs, {8, 2});
+    for (std::size_t i = 0; i < once.size(); ++i)
+        EXPECT_EQ(difference(again[i], once[i], exactly), "");
+}
+
 TEST(RunTogether, only_where_a_worker_has_several_replicas_and_the_weights_are_large) {
     const Graph graph = network(together_cases[0]);
     EXPECT_EQ(lower(graph, {.workers = 8, .cores = 8}).replicas_together, 1);
