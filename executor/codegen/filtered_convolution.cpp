@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "executor/codegen/kernels/minimal_filtering.h"
 #include "executor/codegen/onednn/matmul.h"
@@ -354,6 +355,92 @@ std::optional<LibraryKernel> make_of(const ConvolutionSpec& spec, const Filterin
                : make_images<Operand, Result>(plan, workers);
 }
 
+/// How the gradient of all cores' images is made: the planes of all tiles, [36, rows, channels],
+/// the results' channels in blocks, each with planes of its own.
+struct JoinedPlan {
+    Filtering filtering;    ///< of one core
+    Cut cut;                ///< of all cores: one block of all tiles, several slices
+
+    JoinedPlan(const ConvolutionSpec& spec, int cores, const FilteringLimits& limits)
+        : filtering(filtering_of(spec)) {
+        constexpr std::int64_t slices_wanted = 4, narrow = 32;
+        ConvolutionSpec all = spec;
+        all.x.dims[0] *= cores;
+        all.y.dims[0] *= cores;
+        FilteringLimits of_all = limits_for(spec, limits);
+        of_all.tiles_at_once = filtering.tiles.tile_count() * cores;
+        of_all.windows_bytes_max = std::numeric_limits<std::int64_t>::max();
+        const std::int64_t slice = std::max(narrow, filtering.tiles.channels / slices_wanted);
+        of_all.weights_bytes_max =
+            std::min(of_all.weights_bytes_max, bytes_of_planes(filtering.windows.channels, slice));
+        cut = cut_of(filtering_of(all), of_all);
+    }
+
+    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
+    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
+    View weights() const { return planes_view(cut.results_at_once, filtering.windows.channels); }
+    /// Those of a core, and the rest of the rows with the last one.
+    TileBlock block(std::int64_t core) const {
+        const std::int64_t count = filtering.tiles.tile_count(), first = core * count;
+        const bool is_last = first + count == cut.tiles;
+        return {0, count, is_last ? cut.rows - first : count, cut.rows};
+    }
+};
+
+template <class Operand>
+Kernel make_joined_planes(const JoinedPlan& plan) {
+    return [plan](const KernelCall& call) {
+        const std::size_t cores = call.reads.size() / 2;
+        for (std::int64_t core = call.begin; core < call.end; ++core) {
+            const TileBlock block = plan.block(core);
+            const std::int64_t first = core * block.count;
+            const auto* const dy = as<Operand>(call.reads[std::size_t(core)]);
+            const auto* const x = as<Operand>(call.reads[cores + std::size_t(core)]);
+            for (std::int64_t i = 0; i < plan.cut.slices; ++i) {
+                const Slice slice = slice_of(plan.filtering, plan.cut, i);
+                transform_tiles(slice.tiles, block, dy + slice.first,
+                                as<float>(call.writes[0] + i * bytes_of(plan.tiles())) +
+                                    first * plan.cut.results_at_once);
+            }
+            transform_windows(plan.filtering.windows, block, x,
+                              as<float>(call.writes[1]) + first * plan.filtering.windows.channels);
+        }
+    };
+}
+
+template <class Operand>
+std::optional<StackedGradient> make_joined(const JoinedPlan& plan, int workers) {
+    const auto sum = make_matmul({.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
+                                  .rhs = plan.windows(),
+                                  .result = plan.weights()},
+                                 workers);
+    if (!sum) return {};
+    const std::int64_t planes_bytes = bytes_of(plan.weights());
+    const std::int64_t scratch_bytes =
+        planes_bytes + std::max(filtered_held_bytes, sum->scratch_bytes);
+    const auto run = [=, sum = *sum](const KernelCall& call) {
+        std::byte* const planes = call.writes[1] + call.worker * scratch_bytes;
+        std::byte* const rest = planes + planes_bytes;
+        const std::byte* const windows = call.reads[call.reads.size() / 2];
+        for (std::int64_t i = call.begin; i < call.end; ++i) {
+            const Slice slice = slice_of(plan.filtering, plan.cut, i);
+            multiply(sum, call.worker, call.reads[0] + i * bytes_of(plan.tiles()), windows, planes,
+                     rest);
+            restore_weights(transposed_view(slice.weights, {1, 0, 2, 3}), as<float>(planes),
+                            as<float>(call.writes[0]), as<float>(rest));
+        }
+    };
+    const Shape left{DType::f32, {plan.cut.slices * element_count(plan.tiles())}};
+    return StackedGradient{.gather = make_joined_planes<Operand>(plan),
+                           .left = left,
+                           .right = {DType::f32, {element_count(plan.windows())}},
+                           .product = {.kernel = {.kernel = run,
+                                                  .scratch_bytes = scratch_bytes * workers,
+                                                  .name = "filtered " + sum->name,
+                                                  .packing = {}},
+                                       .elements = plan.cut.slices}};
+}
+
 }    // namespace
 
 std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
@@ -365,6 +452,21 @@ std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& sp
                        : make_of<float, BFloat16>(spec, limits, workers);
     return is_wide ? make_of<BFloat16, float>(spec, limits, workers)
                    : make_of<BFloat16, BFloat16>(spec, limits, workers);
+}
+
+std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spec, int cores,
+                                                      int workers, const FilteringLimits& limits) {
+    ConvolutionSpec all = spec;
+    all.x.dims[0] *= cores;
+    all.y.dims[0] *= cores;
+    FilteringLimits of_all = limits;
+    of_all.tiles_min *= 2;    // a product of patches of all cores is faster up to half of that
+    if (!applies(spec, limits) || spec.results != DType::f32 ||
+        !pays(all, filtering_of(all), of_all))
+        return {};
+    const JoinedPlan plan(spec, cores, limits);
+    return spec.operands == DType::f32 ? make_joined<float>(plan, workers)
+                                       : make_joined<BFloat16>(plan, workers);
 }
 
 }    // namespace slipway

@@ -5,6 +5,7 @@
 #include "executor/codegen/onednn/convolution.h"
 #include "executor/codegen/onednn/library_kernel.h"
 #include "executor/codegen/onednn/matmul.h"
+#include "executor/codegen/stacked_product.h"
 
 namespace slipway {
 
@@ -34,5 +35,13 @@ struct FilteringLimits {
 /// fill registers) or where the direct convolution is faster
 std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
                                                        const FilteringLimits& limits = {});
+
+/// The gradient of the weights over all cores: the transformed tiles of dy and windows of x of all
+/// cores lie one core's after the other's, and workers share blocks of the output features.
+/// spec  of one core, of the kind backward_weights
+/// returns nothing where it does not apply or would not pay for the images of all cores
+std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spec, int cores,
+                                                      int workers,
+                                                      const FilteringLimits& limits = {});
 
 }    // namespace slipway

@@ -1,10 +1,13 @@
 #include "executor/codegen/joined_gradient.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
 #include "executor/codegen/convolutions.h"
+#include "executor/codegen/filtered_convolution.h"
+#include "executor/codegen/kernels/minimal_filtering.h"
 #include "executor/codegen/kernels/patches.h"
 
 // With few images for each core the gradient of the weights is written once for each core and read
@@ -43,6 +46,18 @@ Kernel make_gather(const PatchShape& shape, const ConvolutionSpec& spec) {
     };
 }
 
+bool are_few(const PatchShape& positions, const ConvolutionSpec& spec) {
+    return 2 * positions.row_count() <= spec.y.dims[1];
+}
+
+bool is_filtered_window(const PatchShape& shape) {
+    const auto is = [](const auto& extents, std::int64_t extent) {
+        return std::ranges::count(extents, extent) == 2;
+    };
+    return is(shape.windows, 3) && is(shape.strides, 1) && is(shape.dilations, 1) &&
+           shape.channels % filtered_channels == 0;
+}
+
 /// The node read as the gradient of weights of channels-last images that lie dense.
 std::optional<ConvolutionSpec> gradient_of(const Tensor& tensor) {
     const ConvolutionAttributes& attributes = attributes_of(tensor);
@@ -66,13 +81,15 @@ bool pays_to_join_gradient(const Tensor& tensor) {
     std::int64_t operand_bytes = 0;
     for (const Tensor& operand : tensor.node().operands)
         operand_bytes += operand.shape().byte_count();
-    return shape.row_count() > 0 && 2 * shape.row_count() <= spec->y.dims[1] &&
+    return shape.row_count() > 0 && (are_few(shape, *spec) || is_filtered_window(shape)) &&
            operand_bytes <= tensor.shape().byte_count();
 }
 
 std::optional<StackedGradient> make_joined_gradient(const ConvolutionSpec& spec,
                                                     const Tensor& tensor, int cores, int workers) {
+    if (auto filtered = make_filtered_gradient(spec, cores, workers)) return filtered;
     const PatchShape shape = patch_shape_of(spec);
+    if (!are_few(shape, spec)) return {};
     const StackedRows stacked{.rows = cores * shape.row_count(),
                               .features = spec.y.dims[1],
                               .columns = shape.row_elements(),

@@ -133,7 +133,9 @@ bool emit_joined_gradient(Lowering& lowering, const Tensor& tensor,
     const int core_stage = lowering.in_blocks() ? stage : stage - 1;
     const BufferId x = lowering.ordered(operands[0], *orders.input, core_stage).buffer;
     const BufferId y = lowering.ordered(operands[1], *orders.kernel, core_stage).buffer;
-    emit_stacked(lowering, tensor, std::move(*gradient), {y, x}, {"patches", "convolution"},
+    const char* const gathered =
+        gradient->product.kernel.name.starts_with("filtered") ? "planes" : "patches";
+    emit_stacked(lowering, tensor, std::move(*gradient), {y, x}, {gathered, "convolution"},
                  row_major(tensor.dims().size()));
     return true;
 }

@@ -120,7 +120,7 @@ void find_pixels(const TiledImages& images, std::int64_t tile, T* pixels, T* out
 
 void clear_rest(const TileBlock& block, std::int64_t channels, float* planes) {
     for (std::int64_t plane = 0; plane < filtered_planes; ++plane) {
-        float* const rows = planes + plane * block.rows * channels;
+        float* const rows = planes + plane * block.plane_step() * channels;
         std::fill(rows + block.count * channels, rows + block.rows * channels, 0.0F);
     }
 }
@@ -130,7 +130,7 @@ template <int size, void (*times)(const Channels*, Channels*), class T>
 void transform_pixels(const TiledImages& images, const TileBlock& block, const T* from,
                       float* planes) {
     const std::vector<T> zeros(std::size_t(images.channels));
-    const std::int64_t plane_step = block.rows * images.channels;
+    const std::int64_t plane_step = block.plane_step() * images.channels;
     for (std::int64_t tile = 0; tile < block.count; ++tile) {
         const T* places[size * size];
         find_pixels<size>(images, block.first + tile, from, zeros.data(), places);
@@ -233,7 +233,7 @@ void transform_tiles(const TiledImages& images, const TileBlock& block, const T*
 template <class T>
 void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes, T* to) {
     std::vector<T> dropped(std::size_t(images.channels));
-    const std::int64_t plane_step = block.rows * images.channels;
+    const std::int64_t plane_step = block.plane_step() * images.channels;
     for (std::int64_t tile = 0; tile < block.count; ++tile) {
         T* places[tile_rows * tile_rows];
         find_pixels<tile_rows>(images, block.first + tile, to, dropped.data(), places);

@@ -31,6 +31,9 @@ struct TiledImages {
 /// `count` are written as zeros.
 struct TileBlock {
     std::int64_t first = 0, count = 0, rows = 0;
+    std::int64_t plane_rows = 0;    ///< of planes that have more; 0: as many
+
+    std::int64_t plane_step() const { return plane_rows > 0 ? plane_rows : rows; }
 };
 
 /// planes = B' d B of the 6x6 pixels from each tile's begin on.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "executor/codegen/lower.h"
 #include "executor/codegen/onednn/matmul.h"
 #include "executor/graph/op_table.h"
@@ -97,13 +99,43 @@ TEST(JoinedGradient, of_images_that_the_cores_computed) {
     }
 }
 
+// Of four cores 32 tiles or more, 64 in bf16.
+const Joined filtered[] = {
+    {"tiles_of_several_images", {2, 32, 8, 8}, {64, 32, 3, 3}, 1, 1},
+    {"tiles_that_hang_over", {2, 32, 7, 7}, {64, 32, 3, 3}, 1, 1},
+    {"no_padding", {2, 32, 10, 10}, {64, 32, 3, 3}, 1, 0},
+    {"many_features", {2, 32, 8, 8}, {256, 32, 3, 3}, 1, 1},
+    {"bf16_tiles", {4, 64, 8, 8}, {64, 64, 3, 3}, 1, 1, DType::bf16},
+};
+
+class FilteredGradients : public testing::TestWithParam<Joined> {};
+
+TEST_P(FilteredGradients, of_all_cores_are_what_the_reference_says) {
+    const Joined& c = GetParam();
+    if (c.dtype == DType::bf16 && (multiplies_bf16_in_tiles() || !multiplies_bf16()))
+        GTEST_SKIP() << "each core's own where bf16 runs in tiles";
+    const Tensor gradient =
+        weights_gradient(core_input(c.x, c.dtype), c.weights, c.stride, c.padding);
+    const Graph graph = graph_of({all_reduce(gradient) * constant(0.5)});
+    EXPECT_THAT(steps_of(graph), HasSubstr("planes of all cores"));
+    EXPECT_THAT(steps_of(graph), HasSubstr("convolution of all cores filtered"));
+    EXPECT_EQ(sums_of(graph), 0U);
+    // 5e-5 of the results' root mean square (test_filtered_convolution.cpp), which is 11 at most:
+    // four cores' positions, 4 * 4 * 64 products of numbers in [-1, 1).
+    EXPECT_EQ(compare_with_reference(graph, {.absolute = 5.5e-4}, 3), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, FilteredGradients, testing::ValuesIn(filtered),
+                         [](const auto& test) { return std::string(test.param.name); });
+
 TEST(JoinedGradient, has_the_same_bits_on_any_number_of_workers) {
     std::vector<Tensor> outputs;
-    for (const Joined& c : joined) {
-        if (c.dtype == DType::bf16 && !multiplies_bf16()) continue;
-        outputs.push_back(
-            all_reduce(weights_gradient(core_input(c.x, c.dtype), c.weights, c.stride, c.padding)));
-    }
+    for (const std::span<const Joined> cases : {std::span<const Joined>(joined), {filtered}})
+        for (const Joined& c : cases) {
+            if (c.dtype == DType::bf16 && !multiplies_bf16()) continue;
+            outputs.push_back(all_reduce(
+                weights_gradient(core_input(c.x, c.dtype), c.weights, c.stride, c.padding)));
+        }
     const Graph graph = graph_of(outputs);
     const auto inputs = random_inputs(graph, 8, 11);
     const auto once = run_graph(graph, inputs, {8, 1});
@@ -130,7 +162,6 @@ TEST(JoinedGradient, none_where_it_would_not_pay) {
                                       .feature_groups = 2});
         return row_of(OpCode::convolution).gradient(y, core_input(y.dims()))[1];
     }();
-    EXPECT_FALSE(pays_to_join_gradient(of_many_positions));
     EXPECT_FALSE(pays_to_join_gradient(in_groups));
     for (const Graph& graph :
          {graph_of({all_reduce(of_many_positions)}), graph_of({all_reduce(in_groups)}),
