@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "executor/codegen/filtered_convolution.h"
 #include "executor/tensor/array.h"
 #include "executor/tensor/bfloat16.h"
 
@@ -217,12 +216,14 @@ bool pays_together(const ConvolutionSpec& spec) {
 }
 
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
-                                           int replicas, int workers) {
+                                           const FilteringLimits& limits, int replicas,
+                                           int workers) {
     ConvolutionSpec all = spec;
     all.x.dims[0] *= replicas;
     all.y.dims[0] *= replicas;
-    return if_equal(alone.name.starts_with("filtered") ? make_filtered_convolution(all, workers)
-                                                       : make_convolution(all, workers),
+    return if_equal(alone.name.starts_with("filtered")
+                        ? make_filtered_convolution(all, workers, limits)
+                        : make_convolution(all, workers),
                     spec, key_of(all, alone.name), alone, replicas);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "executor/codegen/filtered_convolution.h"
 #include "executor/codegen/onednn/convolution.h"
 #include "executor/codegen/onednn/library_kernel.h"
 #include "executor/codegen/onednn/matmul.h"
@@ -16,10 +17,12 @@ bool pays_together(const ConvolutionSpec& spec);
 
 /// alone     computes one replica
 /// replicas  how many there are, at least 2; their images lie one after the other
+/// limits    by which `alone` is filtered, if it is
 /// returns a kernel for all of them whose bits are those of `alone` for each; nothing where the
 ///         library multiplies so many images in another way
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
-                                           int replicas, int workers);
+                                           const FilteringLimits& limits, int replicas,
+                                           int workers);
 
 /// Whether a replica has so few rows that one product with those of several replicas, which reads
 /// the right matrix once, is faster. They have to lie in a row.
