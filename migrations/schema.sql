@@ -1200,6 +1200,12 @@ CREATE TABLE public.host_join_token (
     CONSTRAINT host_join_token_uses_left_check CHECK ((uses_left >= 0))
 );
 
+CREATE TABLE public.host_store_mark (
+    host text NOT NULL,
+    mark text NOT NULL,
+    CONSTRAINT host_store_mark_mark_check CHECK ((mark ~ '^[0-9a-f]{32}$'::text))
+);
+
 CREATE TABLE public.idempotency (
     token_id text NOT NULL,
     key text NOT NULL,
@@ -1419,6 +1425,14 @@ CREATE TABLE public.session (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT session_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+
+CREATE TABLE public.shared_store (
+    only_row boolean DEFAULT true NOT NULL,
+    id text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT shared_store_id_check CHECK ((id ~ '^[0-9a-f]{32}$'::text)),
+    CONSTRAINT shared_store_only_row_check CHECK (only_row)
 );
 
 CREATE TABLE public.split (
@@ -1711,6 +1725,9 @@ ALTER TABLE ONLY public.host_join_token
 ALTER TABLE ONLY public.host
     ADD CONSTRAINT host_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY public.host_store_mark
+    ADD CONSTRAINT host_store_mark_pkey PRIMARY KEY (host);
+
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (token_id, key);
 
@@ -1773,6 +1790,9 @@ ALTER TABLE ONLY public.schema_migration
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (sha256);
+
+ALTER TABLE ONLY public.shared_store
+    ADD CONSTRAINT shared_store_pkey PRIMARY KEY (only_row);
 
 ALTER TABLE ONLY public.split
     ADD CONSTRAINT split_pkey PRIMARY KEY (id);
@@ -2030,6 +2050,9 @@ ALTER TABLE ONLY public.cross_validation_event
 
 ALTER TABLE ONLY public.cross_validation_fold
     ADD CONSTRAINT cross_validation_fold_cross_validation_id_fkey FOREIGN KEY (cross_validation_id) REFERENCES public.cross_validation(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.host_store_mark
+    ADD CONSTRAINT host_store_mark_host_fkey FOREIGN KEY (host) REFERENCES public.host(name) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.job_metric
     ADD CONSTRAINT job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;

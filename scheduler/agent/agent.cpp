@@ -8,7 +8,6 @@
 #include "scheduler/agent/agent.h"
 
 #include <fmt/format.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,11 +23,13 @@
 #include "scheduler/agent/attempt_reconciler.h"
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage_collector.h"
-#include "scheduler/agent/home_id.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/agent/shared_store.h"
 #include "scheduler/agent/split_maker.h"
 #include "scheduler/agent/supervisor.h"
+#include "scheduler/agent/this_host.h"
 #include "scheduler/store/hosts.h"
+#include "scheduler/store/shared_store.h"
 
 namespace slipway {
 
@@ -41,20 +42,6 @@ constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
 
 constexpr std::chrono::seconds host_silence_max{10};
 constexpr std::size_t id_bytes = 16;
-
-store::Host this_host(const AgentOptions& options, const std::string& instance) {
-    struct sysinfo info {};
-    sysinfo(&info);
-    return {.name = options.host,
-            .cores = options.cores,
-            .physical_cpus = int(sysconf(_SC_NPROCESSORS_ONLN)),
-            .memory_bytes = std::int64_t(info.totalram) * info.mem_unit,
-            .job_memory_bytes = options.memory_bytes,
-            .instance = instance,
-            .home = home_id(options.home),
-            .drained = {},
-            .heartbeat_at = {}};
-}
 
 std::filesystem::path records_folder(const AgentOptions& options) {
     const std::filesystem::path first = options.home / "processes";
@@ -191,8 +178,10 @@ struct Agent::Parts {
     void turn() {
         const Tick now = clock.tick();
         if (!registered) {
+            const std::string mark = write_store_mark(options.artifacts(), options.host);
             store::register_host(store, this_host(options, instance), host_silence_max,
                                  options.join_token);
+            if (!mark.empty()) store::keep_store_mark(store, {options.host, mark});
             registered = true;
         }
         // Only the owner of the host name may: another slipwayd's processes are none of ours.

@@ -286,3 +286,25 @@ where created_by = $1 and created_by <> ''
 insert into project (name, number, created_by)
 select $1, coalesce(max(number), 0) + 1, $2
 from project
+
+-- find_store_id: of the store that hosts share
+select id from shared_store
+
+-- claim_store_id: becomes the id unless there is one
+-- in     $1 id
+insert into shared_store (id) values ($1)
+on conflict do nothing
+
+-- keep_store_mark: what a host has written into the store
+-- in     $1 host  $2 mark
+insert into host_store_mark (host, mark) values ($1, $2)
+on conflict (host) do update set mark = excluded.mark
+
+-- list_store_marks: of the hosts of other machines that send heartbeats
+-- in     $1 home of this machine  $2 longest silence of a living host in seconds
+select host_store_mark.host, host_store_mark.mark
+from host_store_mark
+join host on host.name = host_store_mark.host
+where host.removed_at is null and host.home <> $1
+  and host.heartbeat_at > clock_timestamp() - make_interval(secs => $2)
+order by host.name

@@ -1,0 +1,2 @@
+drop table host_store_mark;
+drop table shared_store;
