@@ -111,6 +111,7 @@ def main():
         database = f"postgresql:///slipway?user=slipway&host={lines[4]}&port={lines[3]}"
         # The database is the first one's: killed, it leaves it running, and finds it again.
         second = Service("--host-name", "second", "--database", database, "--dataset-root", first.data)
+        (second.home / "store").symlink_to(first.home / "store")
         second.start()
         load = Load((first, second), points_job(train={"epochs": 2, "batch_size_per_core": 16,
                                                        "optimizer": {"name": "adam", "lr": 0.001}}), arguments.per_s)

@@ -18,6 +18,7 @@
 #include "server/http/server.h"
 #include "server/main/first_start.h"
 #include "server/main/forecasts.h"
+#include "server/main/host_checks.h"
 #include "server/main/parts.h"
 #include "server/main/scheduler.h"
 #include "server/main/weights_export.h"
@@ -32,7 +33,6 @@
 namespace slipway {
 namespace {
 
-constexpr std::chrono::seconds database_wait{60};
 constexpr std::chrono::seconds drain_wait{120};
 constexpr std::chrono::milliseconds stop_grace{5000};
 
@@ -221,7 +221,7 @@ int serve(const Options& options, StopSignals& signals) {
     check_confinement(options);
     Database database = open_database(options, home);
     store::Store& store = *database.store;
-    wait_for_database(store, clock, database_wait);
+    require_shared_store(store, home, true);
     log_info("admin token", {{"file", ensure_admin_token(home, store, clock)}});
 
     const ServerOptions http = server_options(options);
@@ -290,10 +290,12 @@ int run_agent(const Options& options, StopSignals& signals) {
     start_logging(options.log_level, log_file_of(options, home));
     signals.on_hangup(reopen_log);
     check_confinement(options);
-    Database database = open_database(options, home);
-    wait_for_database(*database.store, system_clock(), database_wait);
+    Database database = open_service_database(options);
+    require_shared_store(*database.store, home, false);
+    const std::vector<AgentOptions> agents = agents_of(options, home);
+    register_hosts(*database.store, agents);
     Scheduler scheduler;
-    scheduler.start(*database.store, agents_of(options, home), maintenance_options(options),
+    scheduler.start(*database.store, agents, maintenance_options(options),
                     coordinator_options(options, home), system_clock());
     say_ready(options, "no address: agent only", home);
     const OperatorRequest asked = signals.wait();

@@ -17,6 +17,7 @@ class Leader(unittest.TestCase):
         lines = (self.first.home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()
         database = f"postgresql:///slipway?user=slipway&host={lines[4]}&port={lines[3]}"
         self.second = Service("--host-name", "second", "--database", database, "--dataset-root", self.first.data)
+        (self.second.home / "store").symlink_to(self.first.home / "store")
         # Before the first one: that one has the database.
         self.addCleanup(self.second.close)
         self.second.start()
@@ -51,6 +52,7 @@ class Leader(unittest.TestCase):
 
     def test_a_host_name_in_use_is_refused_until_its_service_is_gone(self):
         third = Service("--host-name", "second", *self.second.options[2:])
+        (third.home / "store").symlink_to(self.first.home / "store")
         self.addCleanup(third.close)
         third.start()
         wait_for(lambda: 'the host name \\"second\\" is in use' in (third.home / "slipwayd.log").read_text(), "a refusal")

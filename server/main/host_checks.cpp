@@ -1,0 +1,58 @@
+#include "server/main/host_checks.h"
+
+#include <fmt/format.h>
+
+#include "api/base/error.h"
+#include "api/base/log.h"
+#include "migrations/migrate.h"
+#include "scheduler/agent/home_id.h"
+#include "scheduler/agent/shared_store.h"
+#include "scheduler/agent/this_host.h"
+#include "scheduler/store/hosts.h"
+#include "server/main/first_start.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::chrono::seconds database_wait{60};
+
+}    // namespace
+
+Database open_service_database(const Options& options) {
+    for (const migrations::Status& step : migrations::status(options.database)) {
+        if (step.applied_at && step.problem.empty()) continue;
+        throw Error{
+            ErrorCode::conflict,
+            fmt::format("version mismatch: step {} ({}) of the database's schema is {}, "
+                        "and this program has {} steps. Install the programs of the "
+                        "service on this machine; to upgrade, begin with the service",
+                        step.number, step.name, step.problem.empty() ? "missing" : step.problem,
+                        migrations::all().size())};
+    }
+    return {
+        .cluster = nullptr,
+        .store = std::make_unique<store::Store>(store::StoreOptions{.database = options.database}),
+        .url = options.database};
+}
+
+void require_shared_store(store::Store& store, const Home& home, bool may_be_full) {
+    wait_for_database(store, system_clock(), database_wait);
+    const ArtifactStore artifacts(home.path());
+    try {
+        check_store_can_be_written(artifacts);
+    } catch (const Error& error) {
+        if (!may_be_full) throw;
+        log_error("the store cannot be written", {{"reason", error.what()}});
+        return;
+    }
+    check_store_is_shared(store, artifacts, home_id(home.path()), system_clock());
+}
+
+void register_hosts(store::Store& store, const std::vector<AgentOptions>& agents) {
+    for (const AgentOptions& agent : agents)
+        store::register_host(store, this_host(agent, "start"), std::chrono::seconds{10},
+                             agent.join_token);
+}
+
+}    // namespace slipway
