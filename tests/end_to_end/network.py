@@ -1,4 +1,6 @@
 """Hosts with a network of their own on one machine: network namespaces, an address in each, a switch between them (packet_switch.py)."""
+import contextlib
+import ctypes
 import os
 import pathlib
 import shutil
@@ -8,6 +10,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "slice0"
+CLONE_NEWNET = 0x40000000
 
 
 def ip(*words):
@@ -26,6 +29,21 @@ def skip_unless_permitted():
     if done.returncode != 0:
         raise unittest.SkipTest(f"network namespaces may not be made: {done.stderr.strip()}")
     ip("netns", "delete", probe)
+
+
+@contextlib.contextmanager
+def entered(namespace):
+    """This thread, and what it starts, have the network of the namespace meanwhile."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    other = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    try:
+        assert libc.setns(other, CLONE_NEWNET) == 0, (namespace, ctypes.get_errno())
+        yield
+    finally:
+        assert libc.setns(own, CLONE_NEWNET) == 0, ctypes.get_errno()
+        os.close(other)
+        os.close(own)
 
 
 class Network:
