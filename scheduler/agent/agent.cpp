@@ -76,7 +76,7 @@ struct Agent::Parts {
           launcher(*options.launcher),
           projects(store),
           records(records_folder(options), launcher.id_scope()),
-          reconciler(parts(), clock, counts),
+          reconciler(parts(), clock, counts, [this] { notify(false, false); }),
           checker(parts()),
           splitter(parts()),
           collector(store, options, clock),
@@ -176,6 +176,8 @@ struct Agent::Parts {
     }
 
     void turn() {
+        // After an outage the database may remember less than it confirmed: a look before a word.
+        reconciled ? reconciler.collect() : reconciler.collect_all();
         const Tick now = clock.tick();
         if (!registered) {
             const std::string mark = write_store_mark(options.artifacts(), options.host);
@@ -199,7 +201,6 @@ struct Agent::Parts {
             splitter.renew();
             renew.take(now);
         }
-        // After an outage the database may remember less than it confirmed: a look before a word.
         const bool looks = reconcile.next <= now || !reconciled;
         if (looks) reconciler.reconcile();
         reconciled = true;

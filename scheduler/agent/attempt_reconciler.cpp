@@ -5,7 +5,10 @@
 // run folders. Order of each turn, which the agent keeps: leases first, since nothing else is
 // urgent; then look (after an outage the database may have forgotten frames that it confirmed,
 // so they are stored again from the file); relay frames in batches; end attempts whose processes
-// are gone and whose frames are all stored. Invariants: no executor runs without a record that
+// are gone and whose frames are all stored. The last two are steps of other threads, one at a time
+// of an attempt: a start that is due waits for no commit of another attempt. What the database was
+// seen to say of an attempt while a step of it ran may be older than what the step stored, so it is
+// not looked at. Invariants: no executor runs without a record that
 // was kept before its program began; cores are free only when nothing of the process's session
 // is left; every write carries the fence, so an attempt that was rescued meanwhile writes
 // nothing. Asking the run folder who runs in it was tried and given up: its executor can write
@@ -38,8 +41,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
-constexpr int threads_beside = 3;
-constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
+constexpr int step_threads = 4;
 
 bool is_there(const fs::path& path) {
     std::error_code problem;
@@ -84,7 +86,7 @@ std::string AttemptReconciler::Live::name() const {
 }
 
 AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock,
-                                     AgentCounts& counts)
+                                     AgentCounts& counts, std::function<void()> on_step_ended)
     : store_(parts.store),
       options_(parts.options),
       artifacts_(parts.options.artifacts()),
@@ -94,7 +96,8 @@ AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock
       supervisor_(parts.supervisor),
       records_(parts.records),
       counts_(counts),
-      side_by_side_(threads_beside) {}
+      on_step_ended_(std::move(on_step_ended)),
+      steps_(step_threads) {}
 
 void AttemptReconciler::reconcile() {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
@@ -105,7 +108,7 @@ void AttemptReconciler::reconcile() {
         alone(name, [&] { reconcile_one(name, each); });
     }
     for (auto& [name, live] : live_)
-        if (!names.contains(name)) let_go(live);
+        if (!live.busy && !names.contains(name)) let_go(live);
     std::erase_if(stuck_, [&](const std::string& name) {
         return !names.contains(name) && !records_.find(name);
     });
@@ -119,50 +122,36 @@ void AttemptReconciler::reconcile_one(const std::string& name, const store::Host
         begin(found);
     } else if (known->second.key.fence == found.attempt.fence) {
         update(found, known->second);
-    } else {
+    } else if (!known->second.busy) {
         give_up(known->second);
     }
 }
 
-/// One step of one attempt. What goes wrong with it alone keeps no other one from its turn: it is
-/// tried again in a later one; then this is false. A database that does not answer ends the turn of
-/// all.
-bool AttemptReconciler::alone(const std::string& name, const std::function<void()>& step) {
-    std::string reason;
+/// What went wrong with one attempt alone, in words; empty: nothing.
+/// errors  throws unavailable when the database does not answer
+std::string AttemptReconciler::problem_of(const std::function<void()>& step) {
     try {
         step();
-        return true;
     } catch (const Error& error) {
         if (error.code() == ErrorCode::unavailable) throw;
-        reason = error.what();
+        return error.what();
     } catch (const std::exception& error) {
-        reason = error.what();
+        return error.what();
     }
-    const std::lock_guard lock(mutex_);
+    return {};
+}
+
+/// What goes wrong with one attempt alone keeps no other one from its turn: it is tried again in a
+/// later one. A database that does not answer ends the turn of all.
+void AttemptReconciler::alone(const std::string& name, const std::function<void()>& step) {
+    const std::string reason = problem_of(step);
+    if (!reason.empty()) note_problem(name, reason);
+}
+
+void AttemptReconciler::note_problem(const std::string& name, const std::string& reason) {
     ++counts_.failed_calls;
     if (stuck_.insert(name).second)
         log_error("an attempt waits", {{"attempt", name}, {"reason", reason}});
-    return false;
-}
-
-/// A step of each of these, side by side: one after the other, each would wait for the commits of
-/// all before it.
-void AttemptReconciler::each_alone(std::span<Live* const> attempts,
-                                   const std::function<void(Live&)>& step) {
-    std::vector<std::function<void()>> steps;
-    std::vector<std::exception_ptr> unavailable(attempts.size());
-    for (std::size_t i = 0; i < attempts.size(); ++i)
-        steps.emplace_back([&, i] {
-            try {
-                const bool done = alone(attempts[i]->name(), [&] { step(*attempts[i]); });
-                attempts[i]->not_before = done ? Tick{} : clock_.tick() + stuck_pause;
-            } catch (const Error&) {
-                unavailable[i] = std::current_exception();
-            }
-        });
-    side_by_side_.run(steps);
-    for (const std::exception_ptr& error : unavailable)
-        if (error) std::rethrow_exception(error);
 }
 
 /// Executors of attempts that ended while no agent ran: the database no longer names them.
@@ -182,46 +171,13 @@ void AttemptReconciler::end_forgotten(const std::set<std::string>& names) {
 void AttemptReconciler::renew() {
     std::vector<store::AttemptKey> held;
     for (const auto& [name, live] : live_)
-        if (!live.fenced) held.push_back(live.key);
+        if (live.busy || !live.fenced) held.push_back(live.key);
     for (const store::AttemptKey& lost :
          store::renew_leases(store_, options_.host, held, options_.lease)) {
         for (auto& [name, live] : live_)
-            if (live.key.job_id == lost.job_id && live.key.attempt == lost.attempt) let_go(live);
+            if (!live.busy && live.key.job_id == lost.job_id && live.key.attempt == lost.attempt)
+                let_go(live);
     }
-}
-
-/// It has ended, and all that it said is stored that will be.
-bool AttemptReconciler::is_complete(const Live& live) {
-    return live.ended && (live.fenced || live.failed || live.member_stored || !live.speaking);
-}
-
-void AttemptReconciler::finish() {
-    std::vector<Live*> complete;
-    std::vector<Live*> unstored;
-    for (auto& [name, live] : live_) {
-        if (!is_complete(live)) continue;
-        complete.push_back(&live);
-        if (!live.fenced && !live.end_stored) unstored.push_back(&live);
-    }
-    const auto forget_stored = [&] {
-        bool freed = false;
-        for (const Live* live : complete) {
-            if (live->member_stored) records_.forget(live->name());
-            if (!live->fenced && !live->end_stored) continue;
-            const std::string name = live->name();
-            records_.forget(name);
-            live_.erase(name);
-            freed = true;
-        }
-        if (freed && options_.on_freed) options_.on_freed();
-    };
-    try {
-        each_alone(unstored, [this](Live& live) { finish_one(live); });
-    } catch (const Error&) {
-        forget_stored();
-        throw;
-    }
-    forget_stored();
 }
 
 fs::path AttemptReconciler::run_folder_of(const store::AttemptKey& key, int rank) const {
@@ -471,6 +427,21 @@ bool AttemptReconciler::is_unknown_for_long(Live& live) {
 }
 
 void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
+    if (!live.busy) {
+        update_stored(found, live);
+        if (live.ended) return;
+    }
+    if (live.rank == 0 && found.saves_requested > live.saves_requested) {
+        live.saves_requested = found.saves_requested;
+        supervisor_.save(live.name(), found.saves_requested);
+    }
+    if (found.intent && is_asked(live, *found.intent)) supervisor_.stop(live.name(), *found.intent);
+    if (live.rank == 0 && live.time_is_up && clock_.tick() >= *live.time_is_up) {
+        supervisor_.stop(live.name(), Intent::timeout);
+    }
+}
+
+void AttemptReconciler::update_stored(const store::HostAttempt& found, Live& live) {
     live.job_state = found.job_state;
     live.restarts = found.restarts;
     live.speaking = true;    // a hint may have been missed; a look at the file costs little
@@ -483,15 +454,6 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
     if (live.hosts > 1) update_member(found, live);
-    if (live.ended) return;
-    if (live.rank == 0 && found.saves_requested > live.saves_requested) {
-        live.saves_requested = found.saves_requested;
-        supervisor_.save(live.name(), found.saves_requested);
-    }
-    if (found.intent && is_asked(live, *found.intent)) supervisor_.stop(live.name(), *found.intent);
-    if (live.rank == 0 && live.time_is_up && clock_.tick() >= *live.time_is_up) {
-        supervisor_.stop(live.name(), Intent::timeout);
-    }
 }
 
 /// The limits count all attempts of the job together.
@@ -516,42 +478,6 @@ store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
                                   !is_there(live.folder / "frames.ndjson"),
                        .note = live.ended->note,
                        .position = left_position(live.folder)});
-}
-
-void AttemptReconciler::finish_one(Live& live) {
-    if (live.hosts > 1) return finish_member(live);
-    finish_with(live, own_end(live));
-}
-
-void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& end) {
-    try {
-        store_end(live, end);
-    } catch (const store::Fenced&) {
-        log_warn("an attempt ended that was no longer ours", {{"attempt", live.name()}});
-    } catch (const Error& problem) {
-        const auto* illegal = dynamic_cast<const store::IllegalTransition*>(&problem);
-        if (illegal == nullptr && !store::is_refused_content(problem)) throw;
-        log_error("the end of an attempt cannot be stored as it was reported",
-                  {{"attempt", live.name()}, {"reason", problem.what()}});
-        store::AttemptEnd fallback = end;
-        fallback.job_state = JobState::failed;
-        fallback.reason = store::Reason{.code = "internal", .message = problem.what()};
-        fallback.result.clear();
-        store_end(live, fallback);
-    }
-    live.end_stored = true;
-    const std::lock_guard lock(mutex_);
-    ++counts_.finished;
-    if (end.exit_kind == "crashed") ++counts_.crashed;
-}
-
-void AttemptReconciler::store_end(const Live& live, const store::AttemptEnd& end) {
-    const JobState state = store::finish_attempt(store_, live.key, end);
-    log_info("attempt ended", {{"job_id", live.key.job_id},
-                               {"attempt", live.key.attempt},
-                               {"how", end.exit_kind},
-                               {"job_state", to_string(state)},
-                               {"message", end.message}});
 }
 
 /// The attempt has ended. A member of a slice that had ended before has waited for that.

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,20 +15,27 @@
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
-#include "scheduler/agent/side_by_side.h"
+#include "scheduler/agent/step_threads.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
 
 /// The attempts of this host as the database and the processes have them, and the steps that bring
 /// the two together. Everything here may be cut short by Error{unavailable} and is simply done
-/// again: what was not stored is still in the run folders. One thread calls, the one that talks to
-/// the database; steps that wait for it are taken side by side for several attempts.
+/// again: what was not stored is still in the run folders. One thread calls; what an attempt
+/// reports is stored by others, so that a start waits for no commit.
 class AttemptReconciler {
 public:
     /// All outlive the reconciler.
-    AttemptReconciler(const AgentParts& parts, const Clock& clock, AgentCounts& counts);
+    /// on_step_ended  called from any thread when collect() has something to do
+    AttemptReconciler(const AgentParts& parts, const Clock& clock, AgentCounts& counts,
+                      std::function<void()> on_step_ended);
 
+    /// Takes in what has been stored since the last call.
+    /// errors  throws what a step threw that ended because the database did not answer
+    void collect();
+    /// As collect(), when nothing is being stored any longer; such ends are known already.
+    void collect_all();
     /// Compares the live attempts with the processes: starts new ones, adopts running ones, ends
     /// unwanted ones.
     void reconcile();
@@ -38,16 +45,25 @@ public:
     void renew();
     /// Takes in what the supervisor saw; what does not belong to an attempt is left in `events`.
     void drain_events(SupervisorEvents& events);
-    /// Stores what the executors reported, at most one batch of each that runs: a lease or a
-    /// request to stop does not wait for an executor that reports more than the database takes; and
-    /// how those ended that have said all. Returns when there is more to store, if there is.
+    /// Begins to store what the executors reported, at most one batch of each that runs: a request
+    /// to stop does not wait for an executor that reports more than the database takes; and how
+    /// those ended that have said all. Returns when there is more to store, if there is.
     std::optional<Tick> relay();
     /// Whether checkpoints have become garbage since the last call.
     bool take_garbage() { return std::exchange(made_garbage_, false); }
-    /// Ends the other attempts whose processes are gone, and forgets those that have ended.
+    /// Begins to end the other attempts whose processes are gone, and forgets those that have
+    /// ended.
     void finish();
 
 private:
+    /// What the supervisor saw while a step of the attempt ran.
+    struct Heard {
+        std::optional<Tick> spoke = {};
+        bool stepped = false;
+        std::optional<Ended> ended = {};
+    };
+
+    /// While `busy` it is the step's, but for what is said to be the caller's.
     struct Live {
         store::AttemptKey key;
         int rank = 0;    // of this host's member
@@ -69,8 +85,13 @@ private:
         bool fenced = false;     // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
+        std::string problem = {};    // why it could not be started
+        AgentCounts counts = {};     // of its steps since they were last collected
+        bool made_garbage = false;
+        // The caller's.
+        bool busy = false;                      // a step of it runs
+        Heard heard = {};                       // and is not taken in yet
         std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s
-        std::string problem = {};               // why it could not be started
         int saves_requested = 0;                // of which the executor was told
         // Of an attempt on several hosts.
         int hosts = 1;
@@ -93,9 +114,20 @@ private:
         std::string missing;
     };
 
+    struct StepEnd {
+        Live* live;
+        std::string problem;               // of this attempt alone; empty: none
+        std::exception_ptr unavailable;    // the database did not answer
+    };
+    using Step = void (AttemptReconciler::*)(Live&);
+
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
-    bool alone(const std::string& name, const std::function<void()>& step);
-    void each_alone(std::span<Live* const> attempts, const std::function<void(Live&)>& step);
+    static std::string problem_of(const std::function<void()>& step);
+    void alone(const std::string& name, const std::function<void()>& step);
+    void note_problem(const std::string& name, const std::string& reason);
+    void begin_step(Live& live, Step step);
+    std::exception_ptr collect_ended();
+    void take_in(Live& live);
     std::filesystem::path run_folder_of(const store::AttemptKey& key, int rank) const;
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
@@ -112,14 +144,17 @@ private:
     void watch(const Live& live, std::unique_ptr<LaunchedProcess> process,
                const store::HostAttempt& found);
     void update(const store::HostAttempt& found, Live& live);
+    void update_stored(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);
+    void relay_and_finish(Live& live);
     void relay_one(Live& live);
     bool relay_batch(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     static bool is_complete(const Live& live);
-    void finish_at_once(Live& live);
+    static bool lacks_end(const Live& live);
+    void forget_ended();
     void finish_one(Live& live);
     void finish_with(Live& live, const store::AttemptEnd& end);
     store::AttemptEnd own_end(const Live& live) const;
@@ -141,14 +176,15 @@ private:
     const Clock& clock_;
     Supervisor& supervisor_;
     ProcessRecords& records_;
-    // What steps side by side share; each has its own attempt. Between them the caller's alone.
-    std::mutex mutex_;
     AgentCounts& counts_;
+    const std::function<void()> on_step_ended_;
     bool made_garbage_ = false;
     std::set<std::string> stuck_;    // of which it was logged that something is wrong
     std::map<std::string, Live> live_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
-    SideBySide side_by_side_;
+    std::mutex mutex_;
+    std::vector<StepEnd> ended_steps_;    // guarded by mutex_
+    StepThreads steps_;                   // ends before what its steps use
 };
 
 }    // namespace slipway

@@ -1,9 +1,10 @@
 // Stores what executors have said. Each batch of frames is a transaction and costs as much as a
 // hundred events, so batches become larger as an attempt gets older: the first frames wait only for
 // those that follow them at once, the first step for nothing, later ones up to a tenth of a second.
-// One batch of each attempt
-// at a time, several attempts side by side: one after the other, each waited for the commits of all
-// before it, and a start for all of them.
+// One batch of each attempt at a time, several attempts side by side, in threads of their own: one
+// after the other, each waited for the commits of all before it; in the thread that starts
+// attempts, a start waited for those of all others. What the supervisor sees of an attempt while a
+// step of it runs is taken in afterwards.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,59 +21,119 @@ namespace {
 constexpr std::chrono::milliseconds first_words{15};
 constexpr std::chrono::milliseconds relay_pause_min{60};
 constexpr std::chrono::milliseconds relay_pause_max{100};
+constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
 
 }    // namespace
 
 void AttemptReconciler::drain_events(SupervisorEvents& events) {
     for (const std::string& name : events.speaking) {
         const auto found = live_.find(name);
-        if (found == live_.end()) continue;
-        Live& live = found->second;
-        live.speaking = true;
-        if (live.spoke_first != Tick{}) continue;
-        live.spoke_first = clock_.tick();
-        live.relay_next = live.spoke_first + first_words;
+        if (found != live_.end() && !found->second.heard.spoke)
+            found->second.heard.spoke = clock_.tick();
     }
     for (const std::string& name : events.stepped) {
         const auto found = live_.find(name);
-        if (found != live_.end()) found->second.relay_next = Tick{};
+        if (found != live_.end()) found->second.heard.stepped = true;
     }
     std::erase_if(events.ended, [this](const Ended& ended) {
         const auto found = live_.find(ended.name);
         if (found == live_.end()) return false;
-        found->second.ended = ended;
-        found->second.speaking = true;    // its last words
+        found->second.heard.ended = ended;
         return true;
     });
     counts_.unresponsive += events.unresponsive;
+    for (auto& [name, live] : live_)
+        if (!live.busy) take_in(live);
+}
+
+/// What was heard of an attempt of which no step runs.
+void AttemptReconciler::take_in(Live& live) {
+    const Heard heard = std::exchange(live.heard, {});
+    if (heard.spoke) {
+        live.speaking = true;
+        if (live.spoke_first == Tick{}) {
+            live.spoke_first = *heard.spoke;
+            live.relay_next = live.spoke_first + first_words;
+        }
+    }
+    if (heard.stepped) live.relay_next = Tick{};
+    if (heard.ended) {
+        live.ended = heard.ended;
+        live.speaking = true;    // its last words
+    }
+}
+
+void AttemptReconciler::begin_step(Live& live, Step step) {
+    live.busy = true;
+    steps_.add([this, &live, step] {
+        StepEnd end{.live = &live, .problem = {}, .unavailable = {}};
+        try {
+            end.problem = problem_of([&] { (this->*step)(live); });
+        } catch (const Error&) {
+            end.unavailable = std::current_exception();
+        }
+        {
+            const std::scoped_lock lock(mutex_);
+            ended_steps_.push_back(std::move(end));
+        }
+        on_step_ended_();
+    });
+}
+
+/// Returns what one of them threw, if any did.
+std::exception_ptr AttemptReconciler::collect_ended() {
+    std::vector<StepEnd> ended;
+    {
+        const std::scoped_lock lock(mutex_);
+        ended.swap(ended_steps_);
+    }
+    std::exception_ptr unavailable;
+    for (const StepEnd& end : ended) {
+        Live& live = *end.live;
+        live.busy = false;
+        live.not_before = end.problem.empty() ? Tick{} : clock_.tick() + stuck_pause;
+        if (!end.problem.empty()) note_problem(live.name(), end.problem);
+        if (end.unavailable) unavailable = end.unavailable;
+        counts_ = sum_of(counts_, std::exchange(live.counts, {}));
+        made_garbage_ = std::exchange(live.made_garbage, false) || made_garbage_;
+        take_in(live);
+    }
+    forget_ended();
+    return unavailable;
+}
+
+void AttemptReconciler::collect() {
+    if (const std::exception_ptr unavailable = collect_ended()) std::rethrow_exception(unavailable);
+}
+
+void AttemptReconciler::collect_all() {
+    steps_.wait();
+    collect_ended();
 }
 
 std::optional<Tick> AttemptReconciler::relay() {
     const Tick now = clock_.tick();
     std::optional<Tick> next;
-    std::vector<Live*> due;
     for (auto& [name, live] : live_) {
-        const bool unrecorded = !live.recorded && live.process.pid != 0;
-        if (live.fenced || live.failed || live.member_stored ||
-            !(unrecorded || live.speaking || live.ended))
+        if (live.busy || live.fenced || live.failed || live.member_stored || live.end_stored)
             continue;
+        const bool unrecorded = !live.recorded && live.process.pid != 0;
+        if (!(unrecorded || live.speaking || live.ended)) continue;
         const Tick when =
             std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
         if (when <= now)
-            due.push_back(&live);
+            begin_step(live, &AttemptReconciler::relay_and_finish);
         else
             next = std::min(next.value_or(when), when);
     }
-    each_alone(due, [this](Live& live) {
-        relay_one(live);
-        finish_at_once(live);
-    });
-    for (const Live* live : due)
-        if (live->speaking) {
-            const Tick when = std::max(live->ended ? now : live->relay_next, live->not_before);
-            next = std::min(next.value_or(when), when);
-        }
     return next;
+}
+
+/// What has ended and has said all is stored to its end at once: its core is free a turn earlier.
+void AttemptReconciler::relay_and_finish(Live& live) {
+    relay_one(live);
+    if (live.ended && live.speaking) relay_one(live);    // finds that no more was said
+    if (is_complete(live) && lacks_end(live)) finish_one(live);
 }
 
 void AttemptReconciler::relay_one(Live& live) {
@@ -87,13 +148,6 @@ void AttemptReconciler::relay_one(Live& live) {
         fail(live, "bad_frame",
              fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
-}
-
-/// What has ended and has said all is stored to its end beside what others report: its core is free
-/// a turn earlier.
-void AttemptReconciler::finish_at_once(Live& live) {
-    if (live.ended && live.speaking) relay_one(live);    // finds that no more was said
-    if (is_complete(live) && !live.fenced && !live.end_stored) finish_one(live);
 }
 
 void AttemptReconciler::record(Live& live) {
@@ -132,12 +186,9 @@ bool AttemptReconciler::relay_batch(Live& live) {
     const Tick now = clock_.tick();
     live.relay_next = now + std::clamp<Tick::duration>(3 * (now - live.spoke_first),
                                                        relay_pause_min, relay_pause_max);
-    {
-        const std::lock_guard lock(mutex_);
-        counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;
-        counts_.frames_relayed += std::int64_t(frames.size());
-        made_garbage_ = made_garbage_ || !relayed.pruned.empty();
-    }
+    live.counts.metric_points_skipped += live.metrics->points_skipped - skipped_before;
+    live.counts.frames_relayed += std::int64_t(frames.size());
+    live.made_garbage = live.made_garbage || !relayed.pruned.empty();
     for (const ReadFrame& each : read)
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
@@ -160,6 +211,77 @@ void AttemptReconciler::fail(Live& live, const std::string& code, const std::str
 void AttemptReconciler::keep_done(Live& live, const DoneFrame& done) {
     live.done = done;
     if (!live.ended) supervisor_.done_received(live.name());
+}
+
+/// It has ended, and all that it said is stored that will be.
+bool AttemptReconciler::is_complete(const Live& live) {
+    return live.ended && (live.fenced || live.failed || live.member_stored || !live.speaking);
+}
+
+/// A member of a slice that has stored its own end waits for those of the others.
+bool AttemptReconciler::lacks_end(const Live& live) {
+    if (live.fenced || live.end_stored) return false;
+    return !live.member_stored || (live.rank == 0 && !live.ended_members.empty());
+}
+
+void AttemptReconciler::finish() {
+    const Tick now = clock_.tick();
+    for (auto& [name, live] : live_) {
+        if (live.busy || !is_complete(live) || !lacks_end(live) || live.not_before > now) continue;
+        begin_step(live, &AttemptReconciler::finish_one);
+    }
+    forget_ended();
+}
+
+void AttemptReconciler::forget_ended() {
+    bool freed = false;
+    for (auto each = live_.begin(); each != live_.end();) {
+        const Live& live = each->second;
+        if (live.busy || !is_complete(live)) {
+            ++each;
+            continue;
+        }
+        const bool over = live.fenced || live.end_stored;
+        if (over || live.member_stored) records_.forget(each->first);
+        each = over ? live_.erase(each) : std::next(each);
+        freed = freed || over;
+    }
+    if (freed && options_.on_freed) options_.on_freed();
+}
+
+void AttemptReconciler::finish_one(Live& live) {
+    if (live.hosts > 1) return finish_member(live);
+    finish_with(live, own_end(live));
+}
+
+void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& end) {
+    try {
+        store_end(live, end);
+    } catch (const store::Fenced&) {
+        log_warn("an attempt ended that was no longer ours", {{"attempt", live.name()}});
+    } catch (const Error& problem) {
+        const auto* illegal = dynamic_cast<const store::IllegalTransition*>(&problem);
+        if (illegal == nullptr && !store::is_refused_content(problem)) throw;
+        log_error("the end of an attempt cannot be stored as it was reported",
+                  {{"attempt", live.name()}, {"reason", problem.what()}});
+        store::AttemptEnd fallback = end;
+        fallback.job_state = JobState::failed;
+        fallback.reason = store::Reason{.code = "internal", .message = problem.what()};
+        fallback.result.clear();
+        store_end(live, fallback);
+    }
+    live.end_stored = true;
+    ++live.counts.finished;
+    if (end.exit_kind == "crashed") ++live.counts.crashed;
+}
+
+void AttemptReconciler::store_end(const Live& live, const store::AttemptEnd& end) {
+    const JobState state = store::finish_attempt(store_, live.key, end);
+    log_info("attempt ended", {{"job_id", live.key.job_id},
+                               {"attempt", live.key.attempt},
+                               {"how", end.exit_kind},
+                               {"job_state", to_string(state)},
+                               {"message", end.message}});
 }
 
 }    // namespace slipway
