@@ -4,10 +4,11 @@
 // torn, and a damaged entry is removed by its reader. Only plain files of the own user count:
 // another one could plant machine code. Reading an entry sets its time; when the folder is too
 // large, one process (a lock that nobody waits for) removes the entries unused for longest until
-// a tenth is free. The size is counted as entries are stored and read from the folder again from
-// time to time, for what others have stored. Processes that begin together would all compile the
-// same kernels: who makes an entry holds a lock meanwhile, for which others wait a little. Every
-// failure means compiling again, never an error.
+// a tenth is free. The size is read from the folder when a process first stores an entry, since who
+// only reads needs none, then counted, and read again from time to time, for what others have
+// stored. Processes that begin together would all compile the same kernels: who makes an entry
+// holds a lock meanwhile, for which others wait a little. Every failure means compiling again,
+// never an error.
 #include "executor/cache/object_cache.h"
 
 #include <fcntl.h>
@@ -140,8 +141,6 @@ std::int64_t total(const std::vector<Entry>& entries) {
 ObjectCache::ObjectCache(ObjectCacheOptions options)
     : options_(std::move(options)), environment_hash_(sha256_hex(options_.environment)) {
     prepare_folder(options_.folder);
-    bytes_ = total(entries_of(options_.folder));
-    if (bytes_ > options_.bytes_max) make_room();
 }
 
 std::optional<std::string> ObjectCache::find(const CacheKey& key) {
@@ -174,7 +173,7 @@ void ObjectCache::store(const CacheKey& key, std::string_view bytes) {
     }
     ++stored_;
     bytes_ += size;
-    if (bytes_ > options_.bytes_max || ++stores_ % stores_per_sweep == 0) make_room();
+    if (bytes_ > options_.bytes_max || stores_++ % stores_per_sweep == 0) make_room();
 }
 
 MakingTurn ObjectCache::take_turn(const CacheKey& key) const {

@@ -135,12 +135,15 @@ bool Worker::has_ended() const {
 
 void Worker::set_idle(bool idle, Tick now) {
     const fs::path mark = folder_ / worker_idle_file;
-    if (idle) {
-        idle_since_ = now;
-        UniqueFd(open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    } else {
-        unlink(mark.c_str());
+    const fs::path kept =
+        folder_ / "busy";    // renamed, since a file costs more to make than to name
+    if (!idle) {
+        rename(mark.c_str(), kept.c_str());
+        return;
     }
+    idle_since_ = now;
+    if (rename(kept.c_str(), mark.c_str()) != 0)
+        UniqueFd(open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 }    // namespace slipway

@@ -172,11 +172,13 @@ TEST_F(Cache, stays_below_its_size_and_keeps_what_is_used) {
     EXPECT_EQ(cache.counts().failed, 1);
 }
 
-TEST_F(Cache, opening_with_less_room_makes_it) {
+TEST_F(Cache, the_first_entry_stored_with_less_room_makes_it) {
     ObjectCache cache = open();
     for (std::uint64_t i = 0; i < 20; ++i)
         cache.store({0, i}, object_of(i, 1000));
-    EXPECT_GT(open("this machine", 6000).counts().evicted, 10);
+    ObjectCache smaller = open("this machine", 6000);
+    smaller.store({0, 20}, object_of(20, 1000));
+    EXPECT_GT(smaller.counts().evicted, 10);
     EXPECT_LE(entries().size(), 5U);
 }
 
@@ -187,7 +189,7 @@ TEST_F(Cache, what_dead_writers_left_goes_and_what_is_being_written_stays) {
     overwrite(folder / "notes.txt", "not ours");
     const std::array<timespec, 2> long_ago{timespec{1000, 0}, timespec{1000, 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, (folder / "old.tmp").c_str(), long_ago.data(), 0), 0);
-    open();
+    open().store({1, 1}, "one");
     EXPECT_FALSE(fs::exists(folder / "old.tmp"));
     EXPECT_TRUE(fs::exists(folder / "fresh.tmp"));
     EXPECT_TRUE(fs::exists(folder / "notes.txt"));
