@@ -118,7 +118,6 @@ Ending run_to_ending(const std::filesystem::path& run_folder, const Trainer& tra
     try {
         catch_stop_signals();
         const Result<ResolvedAttempt> order = read_attempt(run_folder);
-        record_own_process(run_folder, order ? order->fence : "");
         if (!order) return give_up(run_folder, order.error(), clock);
         return run_order(run_folder, *order, trainer, clock);
     } catch (const Error& error) {

@@ -1,7 +1,6 @@
 #include "executor/main/run_folder.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <bit>
 #include <fstream>
@@ -9,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
-#include "api/base/posix.h"
 #include "api/protocol/attempt_order.h"
 #include "api/spec/documents.h"
 #include "executor/main/job_kinds.h"
@@ -96,13 +94,6 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
     } catch (const Error& error) {
         return Error{error.code(), fmt::format("{}: {}", path.string(), error.what())};
     }
-}
-
-void record_own_process(const std::filesystem::path& run_folder, const std::string& fence) {
-    const pid_t pid = getpid();
-    const Json record{
-        {"pid", pid}, {"start_ticks", process_start_ticks(pid).value_or(0)}, {"fence", fence}};
-    write_file_aside(run_folder / "process.json", record.dump());
 }
 
 Result<JobSpec> read_job_spec(const std::string& text) {

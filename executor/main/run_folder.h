@@ -23,10 +23,6 @@ struct ResolvedAttempt {
 /// errors  not_found without file, invalid_argument naming the field that is missing or wrong
 Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder);
 
-/// Writes run_folder/process.json (pid, start_ticks, fence): how an agent finds this process again.
-/// errors  throws exhausted, unavailable
-void record_own_process(const std::filesystem::path& run_folder, const std::string& fence);
-
 /// A job spec's text, decoded. The error's message holds every problem, one per line.
 Result<JobSpec> read_job_spec(const std::string& text);
 
