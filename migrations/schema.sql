@@ -36,9 +36,12 @@ begin
     insert into job_to_check (job_id, state_before)
     select asked.id, asked.state_before
     from unnest(ids, states_before) as asked (id, state_before)
-    join job on job.id = asked.id
+    cross join lateral (select state
+                        from job
+                        where id = asked.id
+                        offset 0) as job
     where (job.state <> all (final_job_states()) and job.state not in ('queued', 'paused'))
-          <> exists (select from attempt where job_id = asked.id and ended_at is null);
+          <> exists (select from attempt where job_id = asked.id and ended_at is null offset 0);
 end
 $$;
 
@@ -51,6 +54,76 @@ begin
         raise exception 'term % of the leader of % is over', leader_term, leader_name
             using errcode = 'SW002';
     end if;
+end
+$$;
+
+CREATE FUNCTION public.core_slot_stays() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    raise exception 'the row of core % of % cannot become that of another core', old.core, old.host;
+end
+$$;
+
+CREATE FUNCTION public.core_slots_added() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    doubled record;
+begin
+    -- Two that add rows of one host at the same time look one after the other.
+    perform from host where name in (select host from added) order by name for no key update;
+    select host, core into doubled
+    from core_slot
+    where host in (select host from added)
+    group by host, core
+    having count(*) > 1
+    limit 1;
+    if found then
+        raise exception 'core % of % has a row already', doubled.core, doubled.host
+            using errcode = 'unique_violation';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.core_slots_taken() RETURNS trigger
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+declare
+    bad record;
+begin
+    if not exists (select from after where job_id is not null) then
+        return null;
+    end if;
+    -- An outer join can only be hashed: a plan that is kept is good for any number of cores.
+    with paired as materialized (
+        select host, core, before.job_id as held_by, after.job_id, after.attempt
+        from before
+        full join after using (host, core)
+        where after.job_id is not null
+          and (before.job_id, before.attempt) is distinct from (after.job_id, after.attempt)
+    )
+    select * into bad
+    from paired
+    where held_by is not null
+       or not exists (select from attempt_member as member
+                      join attempt using (job_id, attempt)
+                      where member.job_id = paired.job_id and member.attempt = paired.attempt
+                        and member.host = paired.host and paired.core = any (member.cores)
+                        and ended_at is null
+                      offset 0)
+    limit 1;
+    if found and bad.held_by is not null then
+        raise exception 'core % of % is leased by %', bad.core, bad.host, bad.held_by
+            using errcode = 'unique_violation';
+    elsif found then
+        raise exception 'no live attempt % of % on core % of %',
+            bad.attempt, bad.job_id, bad.core, bad.host;
+    end if;
+    return null;
 end
 $$;
 
@@ -140,6 +213,30 @@ CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp
 CREATE FUNCTION public.final_job_states() RETURNS text[]
     LANGUAGE sql IMMUTABLE
     RETURN '{cancelled,expired,failed,stopped,succeeded,timed_out}'::text[];
+
+CREATE FUNCTION public.has_leased(got bigint, wanted bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if got <> wanted then
+        raise exception '% of % cores are leased', wanted - got, wanted
+            using errcode = 'unique_violation';
+    end if;
+    return true;
+end
+$$;
+
+CREATE FUNCTION public.host_has_slots() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into core_slot (host, core)
+    select new.name, number
+    from generate_series(1, new.cores) as number
+    where not exists (select from core_slot where host = new.name and core = number);
+    return null;
+end
+$$;
 
 CREATE FUNCTION public.job_begins() RETURNS trigger
     LANGUAGE plpgsql
@@ -652,21 +749,55 @@ CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS
     LANGUAGE sql IMMUTABLE
     RETURN hashtextextended(((('slipway leader '::text || leader_name) || ' '::text) || leader_term), (0)::bigint);
 
+CREATE FUNCTION public.lease_begins() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update core_slot
+    set turn       = turn + 1,
+        job_id     = new.job_id,
+        attempt    = new.attempt,
+        leased_at  = coalesce(new.leased_at, clock_timestamp()),
+        expires_at = new.expires_at
+    where host = new.host and core = new.core and job_id is null;
+    if not found then
+        raise exception 'core % of % is not free', new.core, new.host
+            using errcode = 'unique_violation';
+    end if;
+    return new;
+end
+$$;
+
+CREATE FUNCTION public.lease_ends() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update core_slot
+    set turn       = turn + 1,
+        job_id     = null,
+        attempt    = null,
+        leased_at  = null,
+        expires_at = null
+    where host = old.host and core = old.core and job_id = old.job_id and attempt = old.attempt;
+    return old;
+end
+$$;
+
 CREATE FUNCTION public.lease_guard() RETURNS trigger
     LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_bitmapscan TO 'off'
     AS $$
 declare
     bad record;
 begin
     select * into bad
-    from added
-    where not exists (select from attempt_member as member
+    from newest_slots() as slot
+    where job_id is not null
+      and not exists (select from attempt_member as member
                       join attempt using (job_id, attempt)
-                      where member.job_id = added.job_id and member.attempt = added.attempt
-                        and member.host = added.host and added.core = any (member.cores)
-                        and ended_at is null)
+                      where member.job_id = slot.job_id and member.attempt = slot.attempt
+                        and member.host = slot.host and slot.core = any (member.cores)
+                        and ended_at is null
+                      offset 0)
     limit 1;
     if found then
         raise exception 'no live attempt % of % on core % of %',
@@ -706,46 +837,84 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.live_attempts(ids text[], numbers integer[]) RETURNS SETOF public.attempt
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    AS $$
+begin
+    if ids is null then
+        return query select * from live_attempts();
+        return;
+    end if;
+    return query
+    select found.*
+    from (select distinct id, number from unnest(ids, numbers) as asked (id, number)) as asked
+    cross join lateral (select *
+                        from attempt
+                        where job_id = asked.id and attempt = asked.number and ended_at is null
+                        offset 0) as found;
+end
+$$;
+
+CREATE TABLE public.core_slot (
+    host text NOT NULL,
+    core smallint NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    job_id text,
+    attempt integer,
+    leased_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    CONSTRAINT core_slot_core_check CHECK ((core >= 1)),
+    CONSTRAINT core_slot_held CHECK ((num_nulls(job_id, attempt, leased_at, expires_at) = ANY (ARRAY[0, 4])))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50');
+
+CREATE FUNCTION public.newest_slots(of_host text DEFAULT NULL::text) RETURNS SETOF public.core_slot
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+begin
+    return query
+    select slot.*
+    from (select name, (select max(core) from core_slot where host = name) as cores
+          from host
+          where of_host is null or name = of_host
+          offset 0) as known
+    cross join lateral generate_series(1, known.cores::integer) as number
+    cross join lateral (select *
+                        from core_slot
+                        where host = known.name and core = number
+                        order by turn desc
+                        limit 1) as slot;
+end
+$$;
+
+CREATE FUNCTION public.newest_slots(hosts text[], cores smallint[]) RETURNS SETOF public.core_slot
+    LANGUAGE plpgsql STABLE ROWS 100
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $$
+begin
+    return query
+    select slot.*
+    from unnest(hosts, cores) as asked (of_host, number)
+    cross join lateral (select *
+                        from core_slot
+                        where host = asked.of_host and core = asked.number
+                        order by turn desc
+                        limit 1) as slot;
+end
+$$;
+
 CREATE FUNCTION public.project_standings(also text DEFAULT NULL::text) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
     LANGUAGE plpgsql STABLE
     AS $$
 begin
-    return query
-    with recursive present (name) as (
-        (select queue.project from queue where ready order by queue.project limit 1)
-        union all
-        select (select queue.project
-                from queue
-                where ready and queue.project > present.name
-                order by queue.project
-                limit 1)
-        from present
-        where present.name is not null
-    ), wanted as (
-        select name from present where name is not null
-        union
-        select also where also is not null
-    ), ended as (
-        select project_usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
-        from project_usage
-        group by project_usage.project
-    ), running as (
-        select job.project as name,
-               sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
-                   ::double precision as core_seconds
-        from live_attempts() as attempt
-        cross join lateral (select job.project, job.cores
-                            from job
-                            where job.id = attempt.job_id
-                            offset 0) as job
-        group by job.project
-    )
-    select wanted.name, coalesce(known.weight, 1),
-           coalesce(ended.core_seconds, 0) + coalesce(running.core_seconds, 0)
-    from wanted
-    left join project as known using (name)
-    left join ended using (name)
-    left join running using (name);
+    return query select * from standings_of(null, also, null, null);
 end
 $$;
 
@@ -884,6 +1053,54 @@ $$;
 CREATE FUNCTION public.role_rank(role text) RETURNS smallint
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN (array_position(ARRAY['viewer'::text, 'editor'::text, 'admin'::text], role))::smallint;
+
+CREATE FUNCTION public.standings_of(projects text[], also text, ids text[], numbers integer[]) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    if projects is null then
+        projects := array(
+            with recursive present (name) as (
+                (select queue.project from queue where ready order by queue.project limit 1)
+                union all
+                select (select queue.project
+                        from queue
+                        where ready and queue.project > present.name
+                        order by queue.project
+                        limit 1)
+                from present
+                where present.name is not null
+            )
+            select name from present where name is not null);
+    end if;
+    return query
+    with wanted as (
+        select unnest(projects) as name
+        union
+        select also where also is not null
+    ), ended as (
+        select project_usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
+        from project_usage
+        group by project_usage.project
+    ), running as (
+        select job.project as name,
+               sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
+                   ::double precision as core_seconds
+        from live_attempts(ids, numbers) as attempt
+        cross join lateral (select job.project, job.cores
+                            from job
+                            where job.id = attempt.job_id
+                            offset 0) as job
+        group by job.project
+    )
+    select wanted.name, coalesce(known.weight, 1),
+           coalesce(ended.core_seconds, 0) + coalesce(running.core_seconds, 0)
+    from wanted
+    left join project as known using (name)
+    left join ended using (name)
+    left join running using (name);
+end
+$$;
 
 CREATE FUNCTION public.time_left_s(about public.job) RETURNS double precision
     LANGUAGE plpgsql STABLE
@@ -1296,16 +1513,15 @@ CREATE TABLE public.leader (
     CONSTRAINT leader_term_check CHECK ((term >= 1))
 );
 
-CREATE TABLE public.lease (
-    host text NOT NULL,
-    core smallint NOT NULL,
-    job_id text NOT NULL,
-    attempt integer NOT NULL,
-    leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    expires_at timestamp with time zone NOT NULL,
-    CONSTRAINT lease_core_check CHECK ((core >= 1))
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50');
+CREATE VIEW public.lease AS
+ SELECT core_slot.host,
+    core_slot.core,
+    core_slot.job_id,
+    core_slot.attempt,
+    core_slot.leased_at,
+    core_slot.expires_at
+   FROM public.core_slot
+  WHERE (core_slot.job_id IS NOT NULL);
 
 CREATE TABLE public.live_job_metric (
     job_id text NOT NULL,
@@ -1692,6 +1908,9 @@ ALTER TABLE ONLY public.core_drain
 ALTER TABLE ONLY public.core_failure
     ADD CONSTRAINT core_failure_pkey PRIMARY KEY (host, core, job_id);
 
+ALTER TABLE ONLY public.core_slot
+    ADD CONSTRAINT core_slot_pkey PRIMARY KEY (host, core, turn);
+
 ALTER TABLE ONLY public.cross_validation_event
     ADD CONSTRAINT cross_validation_event_pkey PRIMARY KEY (cross_validation_id, seq);
 
@@ -1751,9 +1970,6 @@ ALTER TABLE ONLY public.job_transition
 
 ALTER TABLE ONLY public.leader
     ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
-
-ALTER TABLE ONLY public.lease
-    ADD CONSTRAINT lease_pkey PRIMARY KEY (host, core);
 
 ALTER TABLE ONLY public.live_job_metric
     ADD CONSTRAINT live_job_metric_pkey PRIMARY KEY (job_id, name);
@@ -1835,6 +2051,8 @@ CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
 
 CREATE INDEX core_failure_job ON public.core_failure USING btree (job_id);
 
+CREATE INDEX core_slot_held_by ON public.core_slot USING btree (job_id, attempt) WHERE (job_id IS NOT NULL);
+
 CREATE INDEX cross_validation_project ON public.cross_validation USING btree (project, id);
 
 CREATE INDEX cross_validation_unfinished ON public.cross_validation USING btree (id) WHERE (finished_at IS NULL);
@@ -1900,8 +2118,6 @@ CREATE INDEX job_unfinished_dataset ON public.job USING btree (dataset_id) WHERE
 CREATE INDEX job_unfinished_split ON public.job USING btree (((spec #>> '{data,split,id}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{data,split,id}'::text[]) IS NOT NULL));
 
 CREATE INDEX job_unfinished_upload ON public.job USING btree (((spec #>> '{model,init,from}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{model,init,from}'::text[]) IS NOT NULL));
-
-CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
 CREATE INDEX live_job_metric_name ON public.live_job_metric USING btree (name);
 
@@ -1977,11 +2193,19 @@ CREATE TRIGGER attempts_change AFTER UPDATE ON public.attempt REFERENCING NEW TA
 
 CREATE TRIGGER checkpoint_of_job AFTER INSERT ON public.checkpoint REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
 
+CREATE TRIGGER core_slot_stays BEFORE UPDATE OF host, core ON public.core_slot FOR EACH ROW WHEN (((new.host <> old.host) OR (new.core <> old.core))) EXECUTE FUNCTION public.core_slot_stays();
+
+CREATE TRIGGER core_slots_added AFTER INSERT ON public.core_slot REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.core_slots_added();
+
+CREATE TRIGGER core_slots_taken AFTER UPDATE ON public.core_slot REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION public.core_slots_taken();
+
 CREATE TRIGGER cross_validation_fold_moves AFTER INSERT OR UPDATE OF state ON public.cross_validation_fold FOR EACH ROW EXECUTE FUNCTION public.cross_validation_fold_moves();
 
 CREATE TRIGGER cross_validation_moves AFTER INSERT OR UPDATE OF state ON public.cross_validation FOR EACH ROW EXECUTE FUNCTION public.cross_validation_moves();
 
 CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.dataset_leaves();
+
+CREATE TRIGGER host_has_slots AFTER INSERT OR UPDATE OF cores ON public.host FOR EACH ROW EXECUTE FUNCTION public.host_has_slots();
 
 CREATE TRIGGER job_begins AFTER INSERT ON public.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_begins();
 
@@ -2009,7 +2233,11 @@ CREATE TRIGGER job_metrics_settle AFTER UPDATE OF state ON public.job FOR EACH R
 
 CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH ROW WHEN (((new.dataset_id IS DISTINCT FROM old.dataset_id) AND (new.dataset_id IS NOT NULL))) EXECUTE FUNCTION public.dataset_is_there();
 
-CREATE TRIGGER lease_guard AFTER INSERT ON public.lease REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.lease_guard();
+CREATE TRIGGER lease_begins INSTEAD OF INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_begins();
+
+CREATE TRIGGER lease_ends INSTEAD OF DELETE ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_ends();
+
+CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH STATEMENT EXECUTE FUNCTION public.lease_guard();
 
 CREATE TRIGGER metric_chunk_of_job AFTER INSERT ON public.metric_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
 
@@ -2045,6 +2273,12 @@ ALTER TABLE ONLY public.core_failure
 ALTER TABLE ONLY public.core_failure
     ADD CONSTRAINT core_failure_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.core_slot
+    ADD CONSTRAINT core_slot_host_fkey FOREIGN KEY (host) REFERENCES public.host(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.core_slot
+    ADD CONSTRAINT core_slot_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt);
+
 ALTER TABLE ONLY public.cross_validation_event
     ADD CONSTRAINT cross_validation_event_cross_validation_id_fkey FOREIGN KEY (cross_validation_id) REFERENCES public.cross_validation(id) ON DELETE CASCADE;
 
@@ -2062,12 +2296,6 @@ ALTER TABLE ONLY public.job_transition
 
 ALTER TABLE ONLY public.job_transition
     ADD CONSTRAINT job_transition_to_state_fkey FOREIGN KEY (to_state) REFERENCES public.job_state(name);
-
-ALTER TABLE ONLY public.lease
-    ADD CONSTRAINT lease_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
-
-ALTER TABLE ONLY public.lease
-    ADD CONSTRAINT lease_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.live_job_metric
     ADD CONSTRAINT live_job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace slipway {
 
@@ -60,15 +63,24 @@ CoreSlot to_core_slot(const store::Core& core) {
 Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silence_max,
                        std::string_view also) {
     Snapshot snapshot;
-    std::ranges::transform(store::list_cores(store, host_silence_max),
-                           std::back_inserter(snapshot.cores), to_core_slot);
+    store::HeldAttempts held;
+    for (const store::Core& core : store::list_cores(store, host_silence_max)) {
+        snapshot.cores.push_back(to_core_slot(core));
+        if (core.job_id.empty()) continue;
+        held.job_ids.push_back(core.job_id);
+        held.attempts.push_back(core.attempt);
+    }
     const int of_each_shape = std::max(1, int(snapshot.cores.size()));
-    std::ranges::transform(store::list_ready_jobs(store, of_each_shape),
+    std::ranges::transform(store::list_ready_jobs(store, of_each_shape, held),
                            std::back_inserter(snapshot.queue), to_waiting_job);
     if (snapshot.queue.empty() && also.empty()) return snapshot;
-    std::ranges::transform(store::list_running_jobs(store), std::back_inserter(snapshot.running),
-                           to_running_job);
-    const store::ProjectStandings standings = store::list_standings(store, also);
+    std::ranges::transform(store::list_running_jobs(store, held),
+                           std::back_inserter(snapshot.running), to_running_job);
+    std::set<std::string> projects;
+    for (const WaitingJob& job : snapshot.queue)
+        projects.insert(job.project);
+    const store::ProjectStandings standings =
+        store::list_standings(store, also, held, std::vector(projects.begin(), projects.end()));
     std::ranges::transform(standings.projects, std::back_inserter(snapshot.projects), to_share);
     if (standings.now) snapshot.now = *standings.now;
     return snapshot;

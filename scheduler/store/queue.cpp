@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <span>
 
@@ -130,6 +131,11 @@ QueuedJob read_listed(const Row& row) {
     return job;
 }
 
+std::vector<Param> held_params(const std::optional<HeldAttempts>& held) {
+    if (!held) return {std::nullopt, std::nullopt};
+    return {held->job_ids, held->attempts};
+}
+
 int position_after(Store& store, std::string_view project, const std::vector<Param>& place) {
     Statement count{&queries::count_ready_ahead, place};
     count.params.emplace_back(queue_position_max);
@@ -155,9 +161,12 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
                                 });
 }
 
-std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
+std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape,
+                                       const std::optional<HeldAttempts>& held) {
+    Statement list{&queries::list_ready_jobs, {of_each_shape}};
+    std::ranges::move(held_params(held), std::back_inserter(list.params));
     std::vector<QueuedJob> ready;
-    for (const Row row : read(store.pool(), queries::list_ready_jobs, {of_each_shape})) {
+    for (const Row row : read(store.pool(), list)) {
         ready.push_back(read_wanted_cores(row));
         ready.back().dataset_state = "ready";
         ready.back().dataset_id = row.text("dataset_id");
@@ -193,9 +202,11 @@ TypicalRuns list_typical_runs(Store& store) {
     return typical;
 }
 
-std::vector<RunningJobRow> list_running_jobs(Store& store) {
+std::vector<RunningJobRow> list_running_jobs(Store& store,
+                                             const std::optional<HeldAttempts>& held) {
     std::vector<RunningJobRow> running;
-    for (const Row row : read(store.pool(), queries::list_running_jobs))
+    const Statement list{&queries::list_running_jobs, held_params(held)};
+    for (const Row row : read(store.pool(), list))
         running.push_back({.job_id = row.text("job_id"),
                            .project = row.text("project"),
                            .class_rank = row.small("class_rank"),
@@ -209,9 +220,13 @@ std::vector<RunningJobRow> list_running_jobs(Store& store) {
     return running;
 }
 
-ProjectStandings list_standings(Store& store, std::string_view also) {
+ProjectStandings list_standings(Store& store, std::string_view also,
+                                const std::optional<HeldAttempts>& held,
+                                const std::optional<std::vector<std::string>>& projects) {
+    Statement list{&queries::list_shares, {Param::or_null(also), projects}};
+    std::ranges::move(held_params(held), std::back_inserter(list.params));
     ProjectStandings standings;
-    for (const Row row : read(store.pool(), queries::list_shares, {Param::or_null(also)})) {
+    for (const Row row : read(store.pool(), list)) {
         standings.projects.push_back({.name = row.text("name"),
                                       .weight = row.number("weight"),
                                       .usage_core_s = row.number("usage_core_s"),

@@ -65,20 +65,32 @@ constexpr int queue_position_max = 1000;
 Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& projects = {},
                            const PageRequest& page = {.limit = 200});
 
+/// The attempts that hold cores, of one who has read them already (list_cores): what is asked of
+/// them is then found by their keys.
+struct HeldAttempts {
+    std::vector<std::string> job_ids{};
+    std::vector<int> attempts{};
+};
+
 /// The jobs that may start now, by class and age: of each project the first `of_each_shape` that
 /// want the same cores. What more would wait for the same cores as they, so placement needs no
 /// others, and the cost does not depend on how many jobs wait; of a group no more than its limit
 /// leaves, and each group is a shape of its own. Only of these: id, project, class, age, cores,
 /// core_id, memory, runs_at_most, group and its limit. Jobs of one shape may ask for different
 /// memory: behind as many of them as there are cores, all of which wait for memory, others of the
-/// shape wait, too.
-std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
+/// shape wait, too. `held` none: looks for them.
+std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape,
+                                       const std::optional<HeldAttempts>& held = {});
 
-/// Who holds cores.
-std::vector<RunningJobRow> list_running_jobs(Store& store);
+/// Who holds cores; `held` none: looks for them.
+std::vector<RunningJobRow> list_running_jobs(Store& store,
+                                             const std::optional<HeldAttempts>& held = {});
 
-/// Of the projects that have jobs which may start, and of `also`, unless it is empty.
-ProjectStandings list_standings(Store& store, std::string_view also = {});
+/// Of these projects, or, without any, of those that have jobs which may start; and of `also`,
+/// unless it is empty. `held` as above.
+ProjectStandings list_standings(Store& store, std::string_view also = {},
+                                const std::optional<HeldAttempts>& held = {},
+                                const std::optional<std::vector<std::string>>& projects = {});
 
 /// The first `count` ready jobs in fair order, with all that list_ready_jobs reads of a job.
 std::vector<QueuedJob> list_forecast_jobs(Store& store, int count);

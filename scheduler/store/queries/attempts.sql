@@ -15,12 +15,11 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
        coalesce(newest.id, origin.id) as checkpoint_id,
        coalesce(newest.name, origin.name) as checkpoint_name,
        case when newest.id is null then origin.job_id else job.id end as checkpoint_job_id,
-       not exists (select from lease
-                   where lease.host = $1
-                     and lease.job_id = attempt.job_id
-                     and lease.attempt = attempt.attempt
-                     and lease.expires_at > clock_timestamp()) as lease_expired
-from (select distinct job_id, attempt from lease where host = $1) as held
+       held.lease_expired
+from (select job_id, attempt, max(expires_at) <= clock_timestamp() as lease_expired
+      from newest_slots($1)
+      where job_id is not null
+      group by job_id, attempt) as held
 -- By the index, whatever the plan that is kept has assumed of the number of attempts.
 cross join lateral (select *
                     from attempt
@@ -127,10 +126,10 @@ with held as (
     join attempt_member as member using (job_id, attempt)
     where member.host = $1 and attempt.ended_at is null
 ), renewed as (
-    update lease
+    update core_slot as slot
     set expires_at = clock_timestamp() + make_interval(secs => $5)
     from live
-    where lease.host = $1 and lease.job_id = live.job_id and lease.attempt = live.attempt
+    where slot.host = $1 and slot.job_id = any ($2::text[]) and slot.job_id = live.job_id and slot.attempt = live.attempt
 ), heartbeat as (
     update host
     set heartbeat_at = clock_timestamp()
@@ -165,7 +164,7 @@ with asked as materialized (
     select job.id as job_id, job.state, job.restarts, job.restarts_max, job.crash_key, job.crashes,
            job.reason_code, job.reason_message
     from job
-    where id in (select job_id from asked)
+    where id = any ($1::text[])
     order by id
     for no key update
 )
@@ -202,7 +201,7 @@ for no key update of job, attempt, lease
 -- out    hosts: those that are silent
 select attempt.job_id, attempt.attempt, attempt.fence,
        string_agg(distinct lease.host, ', ' order by lease.host) as hosts
-from lease
+from newest_slots() as lease
 join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
 where lease.expires_at < clock_timestamp()
                          - make_interval(secs => case when lease.host = $1 then $3::double precision
@@ -234,12 +233,19 @@ with asked as materialized (
         exit_status = asked.exit_status,
         message     = asked.message
     from asked
-    where attempt.job_id = asked.job_id and attempt.attempt = asked.attempt
+    -- `any`: by their keys, whatever the plan that is kept has assumed of the number of rows.
+    where attempt.job_id = any ($1::text[])
+      and attempt.job_id = asked.job_id and attempt.attempt = asked.attempt
     returning attempt.job_id, attempt.created_at, attempt.ended_at
 ), freed as (
-    delete from lease
-    using asked
-    where lease.job_id = asked.job_id and lease.attempt = asked.attempt
+    update core_slot as slot
+    set turn       = slot.turn + 1,
+        job_id     = null,
+        attempt    = null,
+        leased_at  = null,
+        expires_at = null
+    from asked
+    where slot.job_id = any ($1::text[]) and slot.job_id = asked.job_id and slot.attempt = asked.attempt
 ), settled as (
     update job
     set state          = asked.state,
@@ -256,7 +262,7 @@ with asked as materialized (
         crash_key      = asked.crash_key,
         crashes        = asked.crashes
     from asked
-    where job.id = asked.job_id
+    where job.id = any ($1::text[]) and job.id = asked.job_id
     returning job.id, job.project, job.cores
 )
 insert into project_usage (project, core_seconds, at)

@@ -119,7 +119,7 @@ select host.name as host, number as core, number = any (host.drained) as drained
        counted_memory_bytes(job.spec) as memory_bytes
 from present as host
 cross join lateral generate_series(1, host.cores) as number
-left join lease on lease.host = host.name and lease.core = number
+left join newest_slots() as lease on lease.host = host.name and lease.core = number
 left join core_drain on core_drain.host = host.name and core_drain.core = number
 -- By the index, whatever the plan that is kept has assumed of the number of jobs.
 left join lateral (select spec from job where id = lease.job_id limit 1) as job on true

@@ -36,7 +36,7 @@ order by listed.class_rank, listed.queued_at, listed.job_id
 -- list_ready_jobs: of each shape of each project the first that may start. Jobs of one shape are
 -- interchangeable for placement, so no more of a shape can start than there are cores. Jobs of a
 -- group are a shape of their own, of which no more are read than the group's limit leaves.
--- in     $1 how many of each shape
+-- in     $1 how many of each shape  $2, $3: who holds cores, as of list_running_jobs
 -- out    memory_bytes: that counts for the job; null: the share of its cores
 --        runs_at_most_s: what is left of its limits of time; null: no limit
 --        group_name: '' for none; group_limit: null for none
@@ -58,12 +58,13 @@ with recursive present (project, group_name, shape) as (
                         limit 1) as next
 ), running as (
     select job.project, job.spec #>> '{queue,group}' as group_name, count(*) as jobs
-    from live_attempts() as attempt
+    from live_attempts($2, $3) as attempt
     cross join lateral (select project, spec
                         from job
                         where id = attempt.job_id
                         offset 0) as job
     where job.spec #>> '{queue,group}' is not null
+      and exists (select from present where group_name <> '')
     group by 1, 2
 ), wanted as (
     select present.project, present.group_name, present.shape, job_group.jobs_max as group_limit,
@@ -93,6 +94,7 @@ cross join lateral (select dataset_id, time_left_s(job) as runs_at_most_s
 order by head.class_rank, head.queued_at, head.job_id
 
 -- list_running_jobs: who holds cores
+-- in     their attempts, as arrays: $1 job_ids text[]  $2 attempts integer[]; null: of all
 -- out    runs_at_most_s: as of list_ready_jobs, from started_at on
 select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class_rank, job.cores,
        attempt.created_at as started_at,
@@ -103,7 +105,7 @@ select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class
        case when job.state = 'running' then (job.progress ->> 'eta_s')::double precision end
            as eta_s,
        coalesce(job.spec #>> '{queue,group}', '') as group_name
-from live_attempts() as attempt
+from live_attempts($1, $2) as attempt
 -- By the index, whatever the plan that is kept has assumed of the number of jobs.
 cross join lateral (select job.*, time_left_s(job) as runs_at_most_s
                     from job
@@ -112,11 +114,12 @@ cross join lateral (select job.*, time_left_s(job) as runs_at_most_s
 order by job.id
 
 -- list_shares: what the projects with ready jobs are entitled to and have used
--- in     $1 one more project or null
+-- in     $1 one more project or null  $2 the projects text[]; null: those with ready jobs
+--        $3, $4: who holds cores, as of list_running_jobs
 -- out    usage_core_s: decayed, running jobs included; now
 select standing.project as name, standing.weight, standing.used_core_s as usage_core_s,
        project.cores_max, statement_timestamp() as now
-from project_standings($1) as standing
+from standings_of($2, $1, $3, $4) as standing
 left join project on project.name = standing.project
 order by standing.project
 
@@ -275,7 +278,7 @@ with placed as materialized (
 ), wanted as materialized (
     select id, cores, core_id, dataset_id
     from job
-    where id in (select job_id from placed)
+    where id = any ($1::text[])
       and state = 'queued'
       and exists (select from queue
                   where job_id = job.id
@@ -290,7 +293,7 @@ with placed as materialized (
         reason_message = null
     from wanted
     join whole on whole.job_id = wanted.id
-    where job.id = wanted.id
+    where job.id = any ($1::text[]) and job.id = wanted.id
       and wanted.cores = cardinality(whole.cores)
       and (wanted.core_id is null or whole.cores = array[wanted.core_id])
       and not exists (select from dataset
@@ -309,15 +312,25 @@ with placed as materialized (
     join asked using (job_id)
     group by job_id, attempt, rank, host
 ), leased as (
-    insert into lease (host, core, job_id, attempt, expires_at)
-    select asked.host, asked.core, tried.job_id, tried.attempt,
-           clock_timestamp() + make_interval(secs => placed.lease_s)
+    update core_slot as slot
+    set turn       = slot.turn + 1,
+        job_id     = tried.job_id,
+        attempt    = tried.attempt,
+        leased_at  = clock_timestamp(),
+        expires_at = clock_timestamp() + make_interval(secs => placed.lease_s)
     from tried
     join asked using (job_id)
     join placed using (job_id)
+    join newest_slots($6::text[], $7::smallint[]) as newest
+      on newest.host = asked.host and newest.core = asked.core
+    where slot.host = newest.host and slot.core = newest.core and slot.turn = newest.turn
+      and slot.job_id is null
+    returning slot.core
 )
 select job_id, attempt
 from tried
+where has_leased((select count(*) from leased),
+                 (select count(*) from tried join asked using (job_id)))
 
 -- count_ready_ahead: how many ready jobs go before a place in fair order
 -- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted  $5 project

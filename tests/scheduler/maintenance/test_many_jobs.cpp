@@ -20,7 +20,7 @@ protected:
             create table lease_history (host text, core int, job_id text, began timestamptz, ended timestamptz);
             create function remember_lease() returns trigger language plpgsql as $$
             begin
-                if tg_op = 'INSERT' then
+                if new.job_id is not null then
                     insert into lease_history values (new.host, new.core, new.job_id, clock_timestamp(), null);
                 else
                     update lease_history set ended = clock_timestamp()
@@ -28,8 +28,9 @@ protected:
                 end if;
                 return null;
             end $$;
-            create trigger remember after insert or delete on lease
-                for each row execute function remember_lease();)");
+            create trigger remember after update on core_slot
+                for each row when (old.job_id is distinct from new.job_id)
+                execute function remember_lease();)");
     }
 };
 

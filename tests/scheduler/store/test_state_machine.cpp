@@ -169,6 +169,45 @@ TEST_F(StateMachine, history_cannot_be_changed) {
     EXPECT_EQ(count("job_event"), 1);
 }
 
+TEST_F(StateMachine, a_core_has_one_row_and_who_holds_it_keeps_it) {
+    const AttemptKey key = running_job();
+    ASSERT_EQ(count("core_slot where job_id is not null"), 1);
+    for (const char* script : {
+             "insert into core_slot (host, core) select host, core from core_slot limit 1",
+             "insert into core_slot (host, core, turn) select host, core, turn + 9 from core_slot "
+             "limit 1",
+             "update core_slot set core = 90 where job_id is null and core = 2",
+             "update core_slot set job_id = null where job_id is not null",
+             "update core_slot set attempt = attempt + 1 where job_id is not null",
+             "update core_slot as slot set turn = slot.turn + 1, job_id = held.job_id, attempt = "
+             "held.attempt, leased_at = held.leased_at, expires_at = held.expires_at from lease as "
+             "held where slot.core = 2",
+             "insert into lease (host, core, job_id, attempt, expires_at) "
+             "select host, core, job_id, attempt, expires_at from lease",
+         }) {
+        EXPECT_THROW(database.sql(script), Error) << script;
+    }
+    EXPECT_EQ(count("(select host, core from core_slot group by 1, 2 having count(*) > 1) x"), 0);
+    EXPECT_EQ(database.sql("select job_id from lease"), key.job_id);
+}
+
+// Goal: an older program, which knows leases as a table, ends and places attempts beside a newer
+// one. Method: the statements that it has.
+TEST_F(StateMachine, leases_begin_and_end_by_the_view_too) {
+    const AttemptKey key = running_job();
+    database.sql("create table kept as select * from lease; delete from lease");
+    EXPECT_EQ(count("lease"), 0);
+    database.sql(
+        "insert into lease (host, core, job_id, attempt, expires_at) "
+        "select host, core, job_id, attempt, expires_at from kept");
+    EXPECT_EQ(database.sql("select job_id from lease"), key.job_id);
+    EXPECT_EQ(count("core_slot where turn = 3"), 1) << "taken, freed, taken";
+    EXPECT_THROW(database.sql("insert into lease (host, core, job_id, attempt, expires_at) "
+                              "select host, 7, job_id, attempt, expires_at from kept"),
+                 Error)
+        << "no core of the attempt";
+}
+
 TEST_F(StateMachine, nonsense_is_refused_by_constraints) {
     const AttemptKey key = running_job();
     for (const char* script : {
