@@ -24,7 +24,7 @@ async function answer_of(path: string, request: RequestInit): Promise<Response> 
     return await fetch(address(path), request);
   } catch (problem) {
     if (request.signal?.aborted) throw problem;
-    throw new ApiError({ title: "The service does not answer. It may be starting again, or the network may be down.", status: 0 });
+    throw new ApiError({ title: "The service does not answer. It may be restarting, or the network may be down.", status: 0 });
   }
 }
 

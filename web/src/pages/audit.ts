@@ -27,7 +27,7 @@ const columns_of = (names: ReadonlyMap<string, string>): Column<AuditEntry>[] =>
   { name: "time", cell: (one) => time(one.at) },
   { name: "action", cell: (one) => one.action.replaceAll("_", " ") },
   { name: "on", cell: object_cell },
-  { name: "token", cell: (one) => (one.token_id ? html`<a title=${one.token_id} href=${href("/audit", { token: one.token_id })}>${names.get(one.token_id) ?? one.token_id}</a>` : "nobody known") },
+  { name: "token", cell: (one) => (one.token_id ? html`<a title=${one.token_id} href=${href("/audit", { token: one.token_id })}>${names.get(one.token_id) ?? one.token_id}</a>` : "unknown") },
   { name: "more", wide: true, cell: (one) => (Object.keys(one.detail ?? {}).length > 0 ? html`<code>${JSON.stringify(one.detail)}</code>` : "–") },
   { name: "request", minor: true, cell: (one) => one.request_id ?? "–" },
 ];

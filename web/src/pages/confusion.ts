@@ -43,8 +43,8 @@ function Matrix({ classes, counts }: ConfusionMatrix) {
 const columns: Column<ClassRow>[] = [
   { name: "class", wide: true, cell: (one) => one.name },
   { name: "samples", cell: (one) => number(one.samples) },
-  { name: "recall", title: "Of its samples, the share that was predicted as it", cell: (one) => share(one.right, one.samples) },
-  { name: "precision", title: "Of what was predicted as it, the share that was of it", cell: (one) => share(one.right, one.predicted) },
+  { name: "recall", title: "Recall: the fraction of the samples of this class that are predicted as this class", cell: (one) => share(one.right, one.samples) },
+  { name: "precision", title: "Precision: the fraction of the samples predicted as this class that are of this class", cell: (one) => share(one.right, one.predicted) },
 ];
 
 export function Confusion(matrix: ConfusionMatrix) {

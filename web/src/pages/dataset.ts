@@ -67,7 +67,7 @@ const problem_columns: Column<Problem>[] = [
 function Problems({ problems }: { problems: Problem[] }) {
   const rows = problems.slice(0, problems_shown).map((one, index) => ({ ...one, index }));
   return html`<section><h2>Problems</h2>
-    <p>The check found what training would stumble over. Correct the files, and create the dataset again.</p>
+    <p>The check found problems. Correct the files, and create the dataset again.</p>
     <${Table} label="problems" columns=${problem_columns} rows=${rows} key_of=${(one: Problem) => one.index} />
     ${problems.length > problems_shown && html`<p class="hint">and ${number(problems.length - problems_shown)} more</p>`}</section>`;
 }
@@ -100,7 +100,7 @@ export function Dataset({ id }: { id: string }) {
       ${may("editor", dataset.project) && dataset.state !== "failed" && html`<a href=${href("/submit", { dataset: dataset.name, project: dataset.project })}>Train on it</a>`}
       ${may("editor", dataset.project) && html`<button class="danger" onClick=${remove_it}>Delete</button>`}</div>
     <${ErrorNote} error=${refused ?? error} />
-    ${dataset.state === "checking" && html`<p class="hint" role="status">The service reads every file. Jobs that use the dataset wait until it has.</p>`}
+    ${dataset.state === "checking" && html`<p class="hint" role="status">The service is reading every file. Jobs that use the dataset wait until it has finished.</p>`}
     <${Facts} dataset=${dataset} />
     ${dataset.problems && html`<${Problems} problems=${dataset.problems} />`}
     ${ready && html`<${Preview} dataset=${dataset} /><${Statistics} dataset=${dataset} /><${Splits} dataset=${dataset} />`}

@@ -32,7 +32,7 @@ function Chooser({ choose }: { choose: (files: File[]) => void }) {
   return html`<div class="card drop" role="group" aria-label="files" onDragOver=${(event: Event) => event.preventDefault()} onDrop=${drop}>
     <label>Files, or one archive (zip, tar) <input type="file" multiple onChange=${(event: Event) => choose(files_of(event))} /></label>
     <label>A folder <input type="file" webkitdirectory onChange=${(event: Event) => choose(files_of(event))} /></label>
-    <p class="hint">Files can be dropped here. What is chosen is sent at once; a cut connection goes on where it was.</p></div>`;
+    <p class="hint">Files can be dropped here. They are uploaded at once; after a lost connection the upload continues where it stopped.</p></div>`;
 }
 
 const describe = ({ files, bytes: content, packed }: Chosen) =>
@@ -68,7 +68,7 @@ export function DatasetNew() {
 
   const choose = (files: File[]) => {
     const chosen = chosen_of(files);
-    if (!chosen) return set_error(new Error("There is no file in it that could be sent."));
+    if (!chosen) return set_error(new Error("There is no file in it that can be uploaded."));
     set_error(undefined);
     sending?.upload.stop();
     set_sending({ chosen, upload: start_upload(chosen) });
@@ -107,7 +107,7 @@ export function DatasetNew() {
         ${field("format", { enum: formats.map(({ name }) => name), description: "File format." })}
         ${options && html`<fieldset><legend>options</legend><${Members} key=${body.format} form=${form} schema=${options} value=${body.options} required=${false}
           set=${(value: unknown) => set_body({ ...body, options: value })} pointer="/options" name="options" /></fieldset>`}
-        ${is_wrongly_packed(sending, String(body.format)) && html`<p class="error">Shards of a webdataset cannot be sent as separate files: put them into one zip, and choose that.</p>`}
+        ${is_wrongly_packed(sending, String(body.format)) && html`<p class="error">Shards of a webdataset cannot be uploaded as separate files: put them into one zip file, and choose that.</p>`}
         <${ErrorNote} error=${error} />
         <button type="submit" disabled=${waits || is_wrongly_packed(sending, String(body.format)) || !body.name || !body.format || (!sending && !source_path)}>Create the dataset</button>
         ${waits && html`<span class="hint"> when the files have arrived</span>`}

@@ -69,7 +69,7 @@ export function Splits({ dataset }: { dataset: Dataset }) {
   return html`<section><div class="title"><h2>Splits</h2>${writes && !adding && html`<button onClick=${() => set_adding(true)}>Make a split…</button>`}</div>
     <${ErrorNote} error=${refused ?? error} />
     ${adding && html`<${MakeSplit} path=${path} done=${made} />`}
-    ${splits?.length === 0 && html`<p class="hint">None is stored. A job can divide the samples by itself; a stored split is the same for all jobs.</p>`}
+    ${splits?.length === 0 && html`<p class="hint">There are no stored splits. A job can divide the samples itself; a stored split is the same for all jobs.</p>`}
     ${splits && splits.length > 0 && html`<${Table} label="splits" columns=${columns_of(path, again, set_refused, writes)} rows=${splits} key_of=${(one: Split) => one.id} />
       <${Curls} of="the splits" requests=${[{ label: "The splits", method: "GET", path }, { label: "A manifest", method: "GET", path: `${path}/${splits[0].id}/manifest` },
         ...(writes ? [{ label: "Delete a split", method: "DELETE", path: `${path}/${splits[0].id}` }] : [])]} />`}</section>`;

@@ -56,7 +56,7 @@ export function Datasets() {
     </form>
     <${ErrorNote} error=${error} />
     ${!list && !error && html`<p class="hint" role="status">Loading…</p>`}
-    ${shown?.length === 0 && (is_filtered ? html`<p>No dataset is like that. Clear a filter to see more.</p>`
+    ${shown?.length === 0 && (is_filtered ? html`<p>No dataset matches. Clear a filter to see more.</p>`
       : html`<p>No dataset yet. <a href=${href("/datasets/new")}>Add the first one</a>, or with the command line:</p>
         <pre tabindex="0" aria-label="command">slipway dataset create NAME --format csv --upload FILE</pre>`)}
     ${shown && shown.length > 0 && html`<${Table} label="datasets" columns=${columns} rows=${shown} key_of=${(one: Dataset) => one.id} />`}

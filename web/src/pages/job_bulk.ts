@@ -30,7 +30,7 @@ function Preview({ body, result, done, cancel }: { body: JobBulk; result: JobBul
     <${ErrorNote} error=${error} />
     <p><button class="danger" disabled=${result.changed === 0} onClick=${apply}>${body.action} ${jobs_of(result.changed)}</button>
       <button onClick=${cancel}>Do nothing</button></p>
-    <${Curls} requests=${[{ label: "Only say what would happen", method: "POST", path: `${path}?dry_run=true`, body }, { label: body.action, method: "POST", path, body }]} />
+    <${Curls} requests=${[{ label: "Only show what would happen", method: "POST", path: `${path}?dry_run=true`, body }, { label: body.action, method: "POST", path, body }]} />
   </section>`;
 }
 

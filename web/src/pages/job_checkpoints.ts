@@ -22,7 +22,7 @@ function columns_of(pin: (one: Checkpoint) => void, writes: boolean): Column<Che
     { name: "files", wide: true, cell: (one) => one.files.map((file) =>
       html`<span class="file" key=${file.name}><a download href=${address(`${path_of(one)}/files/${file.name}`)}>${file.name}</a> <span class="hint">${bytes(file.bytes)}</span></span> `) },
     { name: "for other frameworks", cell: (one) => html`<a download=${`${one.name}.safetensors`} href=${address(`${path_of(one)}/weights.safetensors`)}>weights</a>` },
-    ...(writes ? [{ name: "action", cell: (one: Checkpoint) => html`<button class="small" title=${one.pinned ? "Let it be pruned again" : "Keep it until it is unpinned"}
+    ...(writes ? [{ name: "action", cell: (one: Checkpoint) => html`<button class="small" title=${one.pinned ? "Allow it to be pruned again" : "Keep it until it is unpinned"}
       aria-label=${`${one.pinned ? "Unpin" : "Pin"} the checkpoint of step ${one.step}`} onClick=${() => pin(one)}>${one.pinned ? "Unpin" : "Pin"}</button>` }] : []),
   ];
 }

@@ -27,7 +27,7 @@ export function Prediction({ job }: { job: Job }) {
     <p><${Source} from=${from} /> over <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     ${job.state === "succeeded"
       ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
-      : html`<p class="hint">The result is there when it has succeeded.</p>`}
+      : html`<p class="hint">The result is available when it has succeeded.</p>`}
   </section>`;
 }
 
@@ -43,7 +43,7 @@ export function Evaluation({ job }: { job: Job }) {
     <h2>Evaluation</h2>
     <p><${Source} from=${from} /> on <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     <${ErrorNote} error=${error} />
-    ${!succeeded && html`<p class="hint">The metrics are there when it has succeeded.</p>`}
+    ${!succeeded && html`<p class="hint">The metrics are available when it has succeeded.</p>`}
     ${report && html`<div class="scroll" tabindex="0" role="region" aria-label="metrics"><table>
       <thead><tr><th scope="col">metric</th><th scope="col">value</th></tr></thead>
       <tbody>${Object.entries(report.values).map(([name, value]) => html`<tr key=${name}>

@@ -28,7 +28,7 @@ export const created_column: Column<Job> = { name: "created", sort: "created_at"
 
 function columns_of(asked: JobQuery): Column<Job>[] {
   const ordered: Column<Job>[] = by_metric(asked)
-    ? [{ name: asked.metric || "val_loss", title: "What the jobs are ordered by", sort: asked.order_by.replace("-", ""), cell: (job) => number(job.order_value) }]
+    ? [{ name: asked.metric || "val_loss", title: "Order of the jobs", sort: asked.order_by.replace("-", ""), cell: (job) => number(job.order_value) }]
     : [{ name: "best", sort: "best", cell: (job) => (job.best ? `${job.best.metric} ${number(job.best.value)}` : "–") }];
   return [
     name_column,

@@ -26,7 +26,7 @@ export function Keys() {
       <thead><tr><th scope="col">press</th><th scope="col">to go to or do</th></tr></thead>
       <tbody>${rows.map(([key, what]) => html`<tr key=${key}><td><kbd>${key}</kbd></td><td>${what}</td></tr>`)}</tbody></table></div>
     <h2>More</h2>
-    <p>All that the pages do is in the HTTP API, described in <a href=${address("/openapi.json")}>openapi.json</a>; “As curl” on a page shows its requests.${" "}
+    <p>Everything that these pages do is possible with the HTTP API, described in <a href=${address("/openapi.json")}>openapi.json</a>; “As curl” on a page shows its requests.${" "}
       <code>slipway --help</code> lists the commands.</p>
   </main>`;
 }

@@ -41,7 +41,7 @@ function core_columns(act: Act): Column<Core>[] {
     { name: "state", cell: (core) => core.state },
     { name: "job", wide: true, cell: (core) => (core.job_id ? html`<${NamedLink} id=${core.job_id} />` : "–") },
     { name: "since", cell: (core) => time(core.leased_at) },
-    { name: "drained because", wide: true, cell: (core) => (core.drained ? core.drain_reason ?? "somebody asked" : "–") },
+    { name: "drained because", wide: true, cell: (core) => (core.drained ? core.drain_reason ?? "no reason given" : "–") },
     ...(is_admin_of_all() ? [{ name: "action", cell: (core: Core) => core.drained
       ? html`<button class="small" aria-label=${`Undrain core ${core.core} of ${core.host}`} onClick=${() => act(core_path(core, "undrain"))}>Undrain</button>`
       : html`<button class="danger small" aria-label=${`Drain core ${core.core} of ${core.host}`} onClick=${() => act(core_path(core, "drain"),

@@ -50,7 +50,7 @@ export function Members({ project, path }: { project: string; path: string }) {
   const add = giving(path, name.trim() || "MEMBER", role);
   return html`<section><h2>Members</h2>
     <${ErrorNote} error=${refused ?? error} />
-    ${list?.items.length === 0 && html`<p class="hint">No member yet: tokens without a member have the rights of their own role.</p>`}
+    ${list?.items.length === 0 && html`<p class="hint">No members yet: tokens without a member have the permissions of their own role.</p>`}
     ${list && list.items.length > 0 && html`<${Table} label="members" columns=${columns_of(path, rules, act)} rows=${list.items} key_of=${(one: Member) => one.member} />`}
     ${list?.next_cursor && html`<p class="hint">The first ${page_size} by name; <code>slipway members ${project}</code> lists all.</p>`}
     ${rules && html`<form class="controls" aria-label="giving a role" onSubmit=${(event: Event) => (event.preventDefault(), act(add))}>

@@ -13,7 +13,7 @@ export type Start = "new" | "continue" | "weights";
 
 export const starts: [Start, string][] = [
   ["new", "as a new job, from the beginning"],
-  ["continue", "as a fork: go on from its newest checkpoint"],
+  ["continue", "as a fork: continue from its newest checkpoint"],
   ["weights", "as a fork: begin with the weights of its newest checkpoint"],
 ];
 

@@ -77,9 +77,9 @@ function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
 }
 
 const verbs: { verb: string; label: string; hint: string; offered: (state: string) => boolean; danger?: boolean }[] = [
-  { verb: "pause", label: "Pause", hint: "Start no more trials and pause those that run", offered: (state) => state === "running" },
+  { verb: "pause", label: "Pause", hint: "Start no more trials and pause the running ones", offered: (state) => state === "running" },
   { verb: "resume", label: "Resume", hint: "Go on", offered: (state) => state === "paused" },
-  { verb: "stop", label: "Stop", hint: "End the sweep; what was found stays", danger: true, offered: (state) => ["running", "paused"].includes(state) },
+  { verb: "stop", label: "Stop", hint: "End the sweep; its results are kept", danger: true, offered: (state) => ["running", "paused"].includes(state) },
 ];
 
 function Actions({ sweep, done, failed }: { sweep: SweepObject; done: () => void; failed: (problem: unknown) => void }) {
@@ -107,10 +107,10 @@ function Facts({ sweep }: { sweep: SweepObject }) {
 function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (trials: SweepTrial[] | undefined) => void }) {
   const axes = useMemo(() => axes_of(trials, sweep.spec.space ?? {}, sweep.spec.objective?.metric ?? "value"), [trials]);
   const has_values = axes.length > 1 && trials.some((trial) => trial.value !== null);
-  if (!has_values) return html`<p class="hint">Pictures of the parameters are drawn once a trial has a value.</p>`;
+  if (!has_values) return html`<p class="hint">Plots of the parameters are drawn once a trial has a value.</p>`;
   return html`<section><h2>Parameters</h2><${Parallel} trials=${trials} axes=${axes} chosen=${choose} />
     <div class="charts"><${Scatter} trials=${trials} axes=${axes} />
-      <section class="chart"><h3>Importance</h3><p class="hint">Share of the spread of the objective that each explains.</p><${Importance} items=${importance} /></section></div></section>`;
+      <section class="chart"><h3>Importance</h3><p class="hint">Fraction of the variance of the objective that each parameter explains.</p><${Importance} items=${importance} /></section></div></section>`;
 }
 
 export function Sweep({ id }: { id: string }) {

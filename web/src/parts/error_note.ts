@@ -2,12 +2,12 @@ import { html } from "../html";
 import { ApiError } from "../api/client";
 
 const advice: Record<number, string> = {
-  0: "It is tried again by itself.",
-  403: "Your token does not have the right. Ask an admin of the project for a role that has it.",
-  404: "It may have been deleted, or it is of a project that you do not see.",
-  409: "Its state has changed meanwhile. The page shows what can be done now.",
-  429: "Too many requests at once. It is tried again by itself.",
-  503: "The database is away for a moment. It is tried again by itself.",
+  0: "Trying again automatically.",
+  403: "Your token does not have the permission. Ask an admin of the project for a role that has it.",
+  404: "It may have been deleted, or it belongs to a project that you cannot see.",
+  409: "Its state has changed in the meantime. The page shows the actions that are possible now.",
+  429: "Too many requests at once. Trying again automatically.",
+  503: "The database cannot be reached at the moment. Trying again automatically.",
 };
 
 /** An error in the server's words, what to do about it, and what is needed to find it in the log. */

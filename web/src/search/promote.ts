@@ -8,9 +8,9 @@ import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 
 const starts: [NonNullable<SweepPromote["start"]>, string][] = [
-  ["continue", "go on from the trial's checkpoint"],
+  ["continue", "continue from the trial's checkpoint"],
   ["weights", "begin with the weights of its checkpoint"],
-  ["scratch", "begin again"],
+  ["scratch", "start again"],
 ];
 
 interface PromoteProps {

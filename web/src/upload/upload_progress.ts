@@ -6,10 +6,10 @@ import type { RunningUpload, UploadState } from "./upload";
 
 const words: Record<UploadState["phase"], string> = {
   sending: "sending",
-  waiting: "The connection was cut. It is tried again by itself, from the byte that has arrived.",
+  waiting: "The connection was lost. The upload continues automatically from where it stopped.",
   checking: "the service checks the file",
   complete: "has arrived",
-  stopped: "Stopped. What has arrived is kept for a day: choose the same files to go on.",
+  stopped: "Stopped. The part that has arrived is kept for a day: choose the same files to continue.",
 };
 
 export function UploadProgress({ upload, size }: { upload: RunningUpload; size: number }) {
