@@ -48,9 +48,10 @@ CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line
 }
 
 void add_retry_options(CLI::App& command, Line& line) {
-    command.add_option("--code", line.retry.codes,
-                       "only what failed with this code, such as data_error; can be repeated");
-    command.add_flag("--dry-run", line.retry.dry_run, "show what would be tried again");
+    command.add_option(
+        "--code", line.retry.codes,
+        "retry only those that failed with this code, such as data_error; can be repeated");
+    command.add_flag("--dry-run", line.retry.dry_run, "show what would be retried; change nothing");
 }
 
 CLI::App* add_with_job(CLI::App& parent, const char* name, const char* text, Line& line,
@@ -80,9 +81,9 @@ CLI::App* add_list(CLI::App& parent, const char* name, const char* text, Line& l
         add(parent, name, text, line, [&line, command = std::move(command)](const HttpClient& c) {
             return print_listing(command(c), line.output);
         });
-    one->add_option("-o,--output", line.output,
-                    "form of the output: table, wide (more columns), json, jsonl (a line for each) "
-                    "or csv")
+    one->add_option(
+           "-o,--output", line.output,
+           "output format: table, wide (more columns), json, jsonl (one object per line) or csv")
         ->check(CLI::IsMember(std::vector<std::string>(output_forms.begin(), output_forms.end())));
     return one;
 }

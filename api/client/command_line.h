@@ -17,8 +17,7 @@ class App;
 namespace slipway::client {
 
 /// What an argument that names a job may be.
-inline constexpr const char* job_text =
-    "id of the job, the beginning of it, or the name of the job";
+inline constexpr const char* job_text = "id or name of the job, or the beginning of either";
 
 using Command = std::function<ExitCode(const HttpClient&)>;
 using ListCommand = std::function<Listing(const HttpClient&)>;

@@ -14,8 +14,8 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
         ->required();
     one->add_flag("--watch", line.cross_validation.watch, "watch it until it ends");
     one->add_flag("--dry-run", line.cross_validation.dry_run, "validate only; store nothing");
-    add_with_id(*cv, "watch", "Watch a cross-validation until it ends, in one line", line,
-                [&line](const HttpClient& c) { return watch_cross_validation(c, line.id); });
+    add_with_id(*cv, "watch", "Show the progress of a cross-validation in one line until it ends",
+                line, [&line](const HttpClient& c) { return watch_cross_validation(c, line.id); });
     one = add_list(*cv, "list", "List cross-validations, newest first", line,
                    [&line](const HttpClient& c) { return list_cross_validations(c, line.list); });
     one->add_option("--state", line.list.state, "only in these states, comma-separated");
@@ -26,15 +26,16 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
              [&line](const HttpClient& c) { return list_cross_validation_folds(c, line.id); })
         ->add_option("id", line.id, "id, as returned by the service")
         ->required();
-    one = add_with_id(*cv, "summary", "Print mean, spread and errors over the folds", line,
-                      [&line](const HttpClient& c) {
+    one = add_with_id(*cv, "summary", "Print the mean and the errors of each metric over the folds",
+                      line, [&line](const HttpClient& c) {
                           return print_cross_validation_summary(c, line.id, line.json);
                       });
     one->add_flag("--json", line.json, "print the summary as JSON");
-    one = add_with_id(*cv, "compare", "Compare another one on the same split, fold by fold", line,
-                      [&line](const HttpClient& c) {
-                          return compare_cross_validations(c, line.id, line.file, line.json);
-                      });
+    one =
+        add_with_id(*cv, "compare", "Compare two cross-validations of the same split, fold by fold",
+                    line, [&line](const HttpClient& c) {
+                        return compare_cross_validations(c, line.id, line.file, line.json);
+                    });
     one->add_option("other", line.file, "id of the other cross-validation")->required();
     one->add_flag("--json", line.json, "print the comparison as JSON");
     one = add_with_id(*cv, "oof", "Print the out-of-fold predictions as CSV", line,
@@ -51,7 +52,7 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
     one->add_option("--batch", line.ensemble.batch_size_per_core, "batch size per core");
     one->add_option("--cores", line.ensemble.cores, "number of cores: 1 or 8");
     one->add_option("--out", line.ensemble.out, "output file")->required();
-    one = add_with_id(*cv, "retry", "Try failed folds again: all, or those of some codes", line,
+    one = add_with_id(*cv, "retry", "Retry failed folds: all, or those with certain codes", line,
                       [&line](const HttpClient& c) { return retry_folds(c, line.id, line.retry); });
     add_retry_options(*one, line);
     add_with_id(*cv, "cancel", "Cancel a cross-validation and its jobs", line,

@@ -37,15 +37,15 @@ void add_basic_commands(CLI::App& app, Line& line) {
         [&line] {
             line.instead = [&line](const HttpClient& c) { return watch_jobs(c, line.list); };
         },
-        "list again each second until it is interrupted; in a pipe: a line for each change of "
-        "state");
+        "update the list every second until interrupted; in a pipe: print a line for each change "
+        "of state");
     one->add_option("--state", line.list.state, "only jobs in these states, comma-separated");
     one->add_option("--best", line.list.best,
                     "order by the best value of this metric, such as val_loss");
     one->add_option("--limit", line.list.limit, "maximum number of jobs")
         ->check(CLI::Range(1, 100000));
     add(app, "top",
-        "Show the running jobs with their cores and rates, again each two seconds on a terminal",
+        "Show the running jobs with their cores and rates; on a terminal, update every two seconds",
         line, print_top);
     add_list(app, "compare",
              "Compare jobs: the fields of their specs that differ, the last and the best metrics",
@@ -64,7 +64,8 @@ void add_basic_commands(CLI::App& app, Line& line) {
     one->add_option("--project", line.events.project, "only events of this project");
     one->add_option("--types", line.events.types,
                     "only events of these types, comma-separated, such as state,end");
-    one->add_option("--count", line.events.count, "end after so many events; default: go on")
+    one->add_option("--count", line.events.count,
+                    "stop after this many events; default: continue until interrupted")
         ->check(CLI::Range(1, 1000000));
 }
 
@@ -77,14 +78,14 @@ void add_output_commands(CLI::App& app, Line& line) {
     });
     one->add_option("job", line.logs.job_id, job_text)->required();
     one->add_flag("-f,--follow", line.logs.follow,
-                  "go on with new lines until the job ends; the exit code tells how it ended");
+                  "print new lines until the job ends; the exit code shows how it ended");
     one->add_option("--search", line.logs.search, "only lines whose message contains this text");
     one->add_option("--level", line.logs.level,
                     "only lines of this level or a more severe one: info, warn or error")
         ->check(CLI::IsMember({"info", "warn", "error"}));
     one->add_option("--since", line.logs.since,
-                    "only lines of the last 30s, 10m, 2h or 1d, or from a time on, such as "
-                    "2026-01-31T12:00:00Z");
+                    "only lines since a duration ago, such as 30s, 10m, 2h or 1d, or since a time, "
+                    "such as 2026-01-31T12:00:00Z");
     one = add_list(
         app, "metrics", "Print the metrics of a job", line,
         [&line](const HttpClient& c) { return list_metrics(c, find_job(c, line.id), line.names); });
@@ -97,7 +98,7 @@ void add_output_commands(CLI::App& app, Line& line) {
                 return print_metrics_csv(c, find_job(c, line.id), line.names);
             };
         },
-        "print CSV: all points up to 200,000, evenly thinned beyond");
+        "print CSV: all points; curves with more than 200,000 points in all are thinned evenly");
     one =
         add_with_job(app, "tensorboard", "Download the curves of a job as a TensorBoard event file",
                      line, [&line](const HttpClient& c, const std::string& job) {
@@ -147,7 +148,7 @@ void add_action_commands(CLI::App& app, Line& line) {
         [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "resume"); });
     add_with_job(app, "checkpoint", "Save a checkpoint of a running job and print its id", line,
                  save_checkpoint);
-    add_with_jobs(app, "delete", "Delete a job that has ended, with all that it left", line,
+    add_with_jobs(app, "delete", "Delete a job that has ended, with all its data", line,
                   delete_job);
     CLI::App* one = add_with_job(app, "label", "Add labels to a job, or remove some", line,
                                  [&line](const HttpClient& c, const std::string& job) {
@@ -199,7 +200,7 @@ void add_action_commands(CLI::App& app, Line& line) {
     one->add_flag("--dry-run", line.bulk.dry_run, "show what would change; change nothing");
     add_with_id(app, "pin", "Keep a checkpoint until it is unpinned", line,
                 [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "pin"); });
-    add_with_id(app, "unpin", "Let a pinned checkpoint go", line,
+    add_with_id(app, "unpin", "Unpin a checkpoint, so that it may be pruned", line,
                 [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "unpin"); });
 }
 

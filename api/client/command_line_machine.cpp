@@ -8,10 +8,9 @@ namespace slipway::client {
 
 void add_machine_commands(CLI::App& app, Line& line) {
     add_list(app, "hosts", "List the hosts, and who drained them and why", line, list_hosts);
-    add_list(app, "slices", "List the slices that run, and the host of each rank", line,
+    add_list(app, "slices", "List the running slices, and the host of each rank", line,
              list_slices);
-    CLI::App* host =
-        app.add_subcommand("host", "Drain, take back or remove a host, or let one join");
+    CLI::App* host = app.add_subcommand("host", "Drain, undrain or remove a host, or let one join");
     host->require_subcommand(1);
     CLI::App* whole =
         add_with_id(*host, "drain", "Stop scheduling new jobs on a host", line,
@@ -23,8 +22,8 @@ void add_machine_commands(CLI::App& app, Line& line) {
         ->get_option("id")
         ->description("name of the host");
     CLI::App* join =
-        add(*host, "join-token", "Print, only this once, a token that lets a host join", line,
-            [&line](const HttpClient& c) { return create_join_token(c, line.join_token); });
+        add(*host, "join-token", "Create a token that lets a host join; it is printed only once",
+            line, [&line](const HttpClient& c) { return create_join_token(c, line.join_token); });
     join->add_option("--host", line.join_token.host, "only for the host of this name");
     join->add_option("--uses", line.join_token.uses, "number of hosts that may join with it")
         ->check(CLI::Range(1, 100));
@@ -34,11 +33,13 @@ void add_machine_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return undrain_host(c, line.id); })
         ->get_option("id")
         ->description("name of the host");
-    CLI::App* kept =
-        add(app, "retention", "Show how long what ended jobs leave is kept, and what would go now",
-            line, [&line](const HttpClient& c) { return show_retention(c, line.retention); });
+    CLI::App* kept = add(
+        app, "retention", "Show how long data of ended jobs is kept, and what would be removed now",
+        line, [&line](const HttpClient& c) { return show_retention(c, line.retention); });
     const auto days = [&](const char* flag, int& value, const char* kind) {
-        kept->add_option(flag, value, fmt::format("try another number of days for {}", kind))
+        kept->add_option(
+                flag, value,
+                fmt::format("use this number of days for {} instead; nothing is removed", kind))
             ->check(CLI::Range(1, 36500));
     };
     days("--events-days", line.retention.events_days, "events");
@@ -65,7 +66,7 @@ void add_token_commands(CLI::App& app, Line& line) {
                     "project that it may access; can be repeated; default: all")
         ->allow_extra_args(false);
     one->add_option("--member", line.token.member,
-                    "member whose token it is: it may do what the member may");
+                    "member that the token belongs to; it may do no more than the member");
     one->add_option("--role", line.token.role, "role: viewer, editor or admin");
     add_list(*token, "list", "List tokens", line, list_tokens);
     one = add_with_id(

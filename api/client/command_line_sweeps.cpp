@@ -12,12 +12,14 @@ void add_sweep_import(CLI::App& sweep, Line& line) {
     SweepImportArguments& given = line.sweep_import;
     one->add_option("file", given.file, "sweep file in YAML; - reads standard input")->required();
     one->add_option("--job", given.job,
-                    "job spec that the values are put into; without: trials run elsewhere");
-    one->add_option("--map", given.places,
-                    "NAME=PATH: where a parameter belongs; NAME=-: leave it out; can be repeated");
+                    "job spec that the values are put into; default: trials run elsewhere");
+    one->add_option(
+        "--map", given.places,
+        "NAME=PATH: path of a parameter in the job spec; NAME=-: leave it out; can be repeated");
     one->add_option("--metric", given.metric,
-                    "objective, such as val_loss, in place of the file's");
-    one->add_option("--max-trials", given.max_trials, "number of trials, in place of the file's")
+                    "objective, such as val_loss, instead of that of the file");
+    one->add_option("--max-trials", given.max_trials,
+                    "number of trials, instead of that of the file")
         ->check(CLI::Range(1, 100000));
     one->add_flag("--watch", given.watch, "watch the sweep until it ends");
     one->add_flag_callback(
@@ -36,7 +38,7 @@ void add_sweep_studies(CLI::App& sweep, Line& line) {
         sweep, "observe", "Report what a trial that runs elsewhere has measured", line,
         [&line](const HttpClient& c) { return observe_trial(c, line.id, line.observe); });
     one->add_option("trial", line.observe.trial, "number of the trial")->required();
-    one->add_option("--time", line.observe.time, "epochs or steps it has trained for")
+    one->add_option("--time", line.observe.time, "epochs or steps that it has trained for")
         ->check(CLI::Range(1, 1'000'000'000));
     one->add_option("--value", line.observe.value,
                     "value of the objective: a number, nan, inf or -inf");
@@ -45,13 +47,13 @@ void add_sweep_studies(CLI::App& sweep, Line& line) {
     add_with_id(sweep, "importance", "Show which parameters matter", line,
                 [&line](const HttpClient& c) { return show_importance(c, line.id); });
     one = add_with_id(
-        sweep, "simulate", "Show what another algorithm would have made of the trials", line,
+        sweep, "simulate", "Replay the recorded trials under another algorithm", line,
         [&line](const HttpClient& c) { return simulate_sweep(c, line.id, line.sweep_simulate); });
     one->add_option("algorithm", line.sweep_simulate.algorithm,
-                    "its name, such as median_stop, or its object in JSON")
+                    "name of the algorithm, such as median_stop, or its JSON object")
         ->required();
     one->add_option("--max-concurrent", line.sweep_simulate.max_concurrent,
-                    "trials at a time; default: those of the sweep")
+                    "maximum number of trials at a time; default: that of the sweep")
         ->check(CLI::Range(1, 1000));
 }
 
@@ -68,7 +70,7 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     add_list(*sweep, "list", "List the newest 50 sweeps", line, list_sweeps);
     add_with_id(*sweep, "show", "Show one sweep as JSON", line,
                 [&line](const HttpClient& c) { return show_sweep(c, line.id); });
-    add_with_id(*sweep, "watch", "Watch a sweep in one line until it ends", line,
+    add_with_id(*sweep, "watch", "Show the progress of a sweep in one line until it ends", line,
                 [&line](const HttpClient& c) { return watch_sweep(c, line.id); });
     one = add_list(
         *sweep, "trials", "List the trials of a sweep", line,
@@ -90,22 +92,22 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     add_with_id(*sweep, "stop", "End a sweep; its jobs are cancelled", line,
                 [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "stop"); });
     one = add_with_id(
-        *sweep, "extend", "Allow a sweep more trials; it goes on if it had ended", line,
-        [&line](const HttpClient& c) { return extend_sweep(c, line.id, line.max_trials); });
-    one->add_option("max_trials", line.max_trials, "number of trials from now on")
+        *sweep, "extend", "Raise the number of trials of a sweep; a sweep that has ended continues",
+        line, [&line](const HttpClient& c) { return extend_sweep(c, line.id, line.max_trials); });
+    one->add_option("max_trials", line.max_trials, "new maximum number of trials")
         ->required()
         ->check(CLI::Range(1, 100000));
-    one = add_with_id(*sweep, "retry", "Try failed trials again: all, one, or those of some codes",
+    one = add_with_id(*sweep, "retry", "Retry failed trials: all, one, or those with certain codes",
                       line, [&line](const HttpClient& c) {
                           if (line.trial >= 0) return retry_trial(c, line.id, line.trial);
                           return retry_sweep(c, line.id, line.retry);
                       });
     add_retry_options(*one, line);
-    one->add_option("trial", line.trial, "number of the trial; default: all that failed")
+    one->add_option("trial", line.trial, "number of the trial; default: all failed trials")
         ->check(CLI::NonNegativeNumber)
         ->excludes(one->get_option("--code"))
         ->excludes(one->get_option("--dry-run"));
-    one = add(*sweep, "promote", "Submit a job like the best trial, from its checkpoint", line,
+    one = add(*sweep, "promote", "Submit a job made from the best trial and its checkpoint", line,
               [&line](const HttpClient& c) { return promote_sweep(c, line.promote); });
     one->add_option("id", line.promote.sweep_id, "id, as returned by the service")->required();
     one->add_option("--trial", line.promote.trial, "number of the trial; default: the best one")

@@ -20,7 +20,8 @@ Json read_json(const std::string& path) {
     if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) throw Stop(ExitCode::usage, fmt::format("{} is no JSON object", path));
+    if (!json.is_object())
+        throw Stop(ExitCode::usage, fmt::format("{} is not a JSON object", path));
     return json;
 }
 
@@ -166,7 +167,7 @@ ExitCode promote_sweep(const HttpClient& client, const PromoteOptions& options) 
 ExitCode bulk(const HttpClient& client, const BulkOptions& options) {
     const Json body = bulk_body(options);
     if (body.at("filter").empty())
-        throw Stop(ExitCode::usage, "name the jobs: --state, --project, --name, --label or --id");
+        throw Stop(ExitCode::usage, "select jobs with --state, --project, --name, --label or --id");
     std::vector<std::vector<std::string>> rows;
     std::int64_t refused = 0;
     Json answer;

@@ -77,10 +77,11 @@ std::string format_of(const DataPushOptions& options, const Found& found) {
     if (!options.format.empty()) return options.format;
     const auto format = recognised_format(found.names);
     if (!format)
-        throw Stop(ExitCode::usage,
-                   fmt::format("the format of {} cannot be told from its files; name it with "
-                               "--format: {}",
-                               options.path, fmt::join(all_words<DatasetFormat>(), ", ")));
+        throw Stop(
+            ExitCode::usage,
+            fmt::format(
+                "the format of {} cannot be recognised from its files; give it with --format: {}",
+                options.path, fmt::join(all_words<DatasetFormat>(), ", ")));
     return std::string(to_string(*format));
 }
 

@@ -27,7 +27,7 @@ Json request_of(const DatasetOptions& options) {
         return request;
     }
     if (options.format.empty())
-        throw Stop(ExitCode::usage, "name the dataset's format with --format");
+        throw Stop(ExitCode::usage, "give the format of the dataset with --format");
     Json request{{"name", options.name}, {"format", options.format}};
     if (!options.path.empty()) request["source"] = {{"path", options.path}};
     if (!options.options.empty()) request["options"] = dataset_options(options.options);

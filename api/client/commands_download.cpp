@@ -106,10 +106,11 @@ ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
                        [&](std::uintmax_t done) { line.show(done); }))
             break;
         if (attempt == tries_max)
-            throw Stop(ExitCode::unreachable,
-                       fmt::format("the download broke off {} times; run the command again to "
-                                   "continue from {} of {} bytes",
-                                   attempt, size_of(part.path), expected.bytes));
+            throw Stop(
+                ExitCode::unreachable,
+                fmt::format("the download was interrupted {} times; run the command again to "
+                            "continue from {} of {} bytes",
+                            attempt, size_of(part.path), expected.bytes));
         pause_for(std::chrono::seconds{1});
     }
     if (sha256_file(part.path) != expected.sha256) {

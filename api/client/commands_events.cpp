@@ -94,7 +94,8 @@ ExitCode print_events(const HttpClient& client, const EventOptions& options) {
         if (count > 0) breaks = 0;
         pause_for(pause_between);
     }
-    throw Stop(ExitCode::unreachable, "the service has ended the stream for five minutes");
+    throw Stop(ExitCode::unreachable,
+               "the service has ended the stream repeatedly for five minutes");
 }
 
 }    // namespace slipway::client

@@ -88,7 +88,7 @@ Listing list_jobs(const HttpClient& client, const ListOptions& options) {
              progress_text(job), options.best.empty() ? best_text(job) : cell(job, "order_value"),
              cell(job, "created_at").substr(0, 19), cell(job, "project"), cores_text(job),
              labels_text(job), cell(job, "finished_at").substr(0, 19)});
-    if (more) listing.note = fmt::format("There are more jobs; --limit shows more than {}.", limit);
+    if (more) listing.note = fmt::format("There are more than {} jobs; --limit shows more.", limit);
     return listing;
 }
 
@@ -133,8 +133,8 @@ ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
     fmt::print("{}", printable_text(response.body));
     if (!response.header("X-Thinned").empty())
         fmt::print(stderr,
-                   "The curves have more points than one answer holds and are thinned; --names "
-                   "with fewer metrics gives more of each.\n");
+                   "The curves have more points than one answer may have and are thinned; give "
+                   "fewer metrics with --names to get more points.\n");
     return ExitCode::ok;
 }
 

@@ -50,7 +50,7 @@ ExitCode drain_host(const HttpClient& client, const std::string& name, const std
     Json body = Json::object();
     if (!reason.empty()) body["reason"] = reason;
     call(client, "POST", host_path(name) + "/drain", body);
-    fmt::print("host {} takes no new job\n", name);
+    fmt::print("host {} takes no new jobs\n", name);
     return ExitCode::ok;
 }
 
@@ -87,9 +87,9 @@ ExitCode show_retention(const HttpClient& client, const RetentionOptions& option
     std::vector<std::vector<std::string>> rows;
     const Json answer = get(client, "/v1/retention" + query);
     for (const Json& one : answer.at("items"))
-        rows.push_back(
-            {cell(one, "kind"), one.at("days").is_null() ? "for ever" : cell(one, "days"),
-             cell(one, "due_jobs"), cell(one, "due_checkpoints"), cell(one, "due_bytes")});
+        rows.push_back({cell(one, "kind"), one.at("days").is_null() ? "forever" : cell(one, "days"),
+                        cell(one, "due_jobs"), cell(one, "due_checkpoints"),
+                        cell(one, "due_bytes")});
     print_table({"kind", "days kept", "jobs due", "checkpoints due", "bytes due"}, rows);
     return ExitCode::ok;
 }
@@ -108,7 +108,7 @@ Listing list_cores(const HttpClient& client) {
 ExitCode drain_core(const HttpClient& client, int core, bool drained) {
     call(client, "POST", fmt::format("/v1/cores/{}/{}", core, drained ? "drain" : "undrain"),
          Json::object());
-    fmt::print("core {} {}\n", core, drained ? "takes no new job" : "takes jobs");
+    fmt::print("core {} {}\n", core, drained ? "takes no new jobs" : "takes jobs");
     return ExitCode::ok;
 }
 

@@ -39,7 +39,7 @@ namespace {
 
 void print_simulated_job(const Json& job) {
     if (job.at("starts_at").is_null()) {
-        fmt::print("the job would not start within the time that was simulated\n");
+        fmt::print("the job would not start within the simulated time\n");
     } else {
         fmt::print("the job would start at {}, in {} s, on {} (estimated from: {})\n",
                    cell(job, "starts_at"), cell(job, "starts_in_s"), cell(job, "host"),
@@ -87,7 +87,7 @@ ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options
                cell(found, "jobs"), cell(found, "sooner_jobs"),
                found.at("complete").get<bool>()
                    ? ""
-                   : fmt::format(", as far as was simulated: until {}", cell(found, "until")));
+                   : fmt::format("; simulated until {}", cell(found, "until")));
     print_changed_starts(found.at("delayed"));
     print_changed_starts(found.at("sooner"));
     return ExitCode::ok;

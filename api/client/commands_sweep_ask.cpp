@@ -99,11 +99,11 @@ ExitCode simulate_sweep(const HttpClient& client, const std::string& sweep_id,
     print_table({"", "recorded", "simulated"},
                 {{"epochs or steps", cell(done, "time_recorded"), cell(done, "time_used")},
                  {"best value", "", found},
-                 {"behind the recorded best by", "", cell(done, "regret")},
+                 {"worse than the recorded best by", "", cell(done, "regret")},
                  {"saved", "", percent_text(done, "saved")},
                  {"saved core-seconds", "", cell(done, "core_s_saved")},
                  {"trials", "", cell(done, "trials")},
-                 {"of these cut short by their record", "", cell(done, "cut_short")}});
+                 {"of these with an incomplete record", "", cell(done, "cut_short")}});
     return ExitCode::ok;
 }
 

@@ -60,8 +60,7 @@ ExitCode set_webhook(const HttpClient& client, const std::string& webhook_id,
     if (options.enable || options.disable) body["enabled"] = options.enable;
     if (options.rotate_secret) body["rotate_secret"] = true;
     if (body.empty())
-        throw Stop(ExitCode::usage,
-                   "nothing to change; see slipway webhook set --help for what can be");
+        throw Stop(ExitCode::usage, "nothing to change; see `slipway webhook set --help`");
     const Json after = call(client, "PATCH", webhook_path(webhook_id), body);
     fmt::print("{} {}\n", webhook_id, after.value("enabled", true) ? "on" : "off");
     if (after.contains("secret")) fmt::print("{}\n", cell(after, "secret"));

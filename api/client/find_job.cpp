@@ -33,7 +33,7 @@ std::string only_one(const Json& found, const std::string& text) {
                             cell(found[i], "state"));
     if (found.size() > listed_max)
         list += fmt::format("\n  and {} more", found.size() - listed_max);
-    throw Stop(ExitCode::refused, fmt::format("{} jobs are meant by `{}`; name one by its id:{}",
+    throw Stop(ExitCode::refused, fmt::format("{} jobs match `{}`; give the id of one:{}",
                                               found.size(), printable_line(text), list));
 }
 
@@ -52,8 +52,7 @@ std::string find_job(const HttpClient& client, const std::string& text) {
     if (found.empty()) found = matching(named, "name", text, false);
     if (found.empty())
         throw Stop(ExitCode::refused,
-                   fmt::format("there is no job with the id or the name `{}`, and none whose id or "
-                               "name begins with it",
+                   fmt::format("there is no job whose id or name is `{}` or begins with it",
                                printable_line(text)));
     return only_one(found, text);
 }

@@ -136,7 +136,7 @@ std::string FolderArchive::read(std::uintmax_t offset, std::size_t bytes_max) co
         if (fs::file_size(part->file, error) != part->bytes || error ||
             !file.read(out.data() + have, static_cast<std::streamsize>(wanted)))
             throw Stop(ExitCode::usage,
-                       fmt::format("{} changed while it was sent", part->file.string()));
+                       fmt::format("{} changed during the upload", part->file.string()));
     }
     return out;
 }

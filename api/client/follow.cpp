@@ -208,7 +208,7 @@ std::string outcome_line(const Json& job, const JobView& view) {
 
 void print_further(const HttpClient& client, const std::string& job_id) {
     const std::string base = to_string(client.options().url) + "/v1/jobs/" + job_id;
-    fmt::print("Look further:\n");
+    fmt::print("More about this job:\n");
     for (const char* part : {"", "/metrics?resolution=100", "/checkpoints", "/logs"})
         fmt::print("  curl -sS -H \"Authorization: Bearer $SLIPWAY_TOKEN\" '{}{}'\n", base, part);
 }

@@ -62,7 +62,7 @@ void set_field(Json& document, const std::string& change) {
         document[place_of(change)] = value.is_discarded() ? Json(text) : value;
     } catch (const Json::exception&) {
         throw Stop(ExitCode::usage,
-                   fmt::format("--set {}: there is no such place in the document", change));
+                   fmt::format("--set {}: there is no such field in the document", change));
     }
 }
 
@@ -80,7 +80,7 @@ std::string job_document(const std::string& path, const std::vector<std::string>
     if (labels.empty()) return document.dump();
     Json& kept = document["labels"];
     if (!kept.is_null() && !kept.is_object())
-        throw Stop(ExitCode::usage, fmt::format("labels of {} is not an object", name));
+        throw Stop(ExitCode::usage, fmt::format("`labels` of {} is not an object", name));
     for (const auto& [key, value] : labels)
         kept[key] = value;
     return document.dump();

@@ -69,13 +69,13 @@ void add_evaluate_command(CLI::App& app, Line& line) {
     EvaluateOptions& options = line.evaluate;
     one->add_option("from", options.from, model_text)->required();
     one->add_option("dataset", options.dataset,
-                    "dataset id or name; default: that of the training");
+                    "dataset id or name; default: the dataset of the training");
     one->add_option("--checkpoint", options.checkpoint,
                     "checkpoint of the job: best, last or a name; of each fold: best or last");
     auto* part = one->add_option("--part", options.part, "only this part of the dataset");
     one->add_option("--split", options.split,
-                    "all, or the training or validation samples of the job: train, val; default: "
-                    "val on the dataset of the training, all on another one")
+                    "all samples, or the training or validation samples of the job: all, train or "
+                    "val; default: val for the dataset of the training, else all")
         ->excludes(part);
     one->add_option("--cores", options.cores, "number of cores: 1 or 8");
     one->add_option("--precision", options.precision, "precision: f32, bf16 or bf16_true");
@@ -128,12 +128,12 @@ void add_dataset_commands(CLI::App& app, Line& line) {
 }
 
 void add_data_commands(CLI::App& app, Line& line) {
-    CLI::App* data = app.add_subcommand("data", "Send data to the service");
+    CLI::App* data = app.add_subcommand("data", "Upload data to the service");
     data->require_subcommand(1);
     CLI::App* one =
         add(*data, "push",
-            "Upload a folder or a file and create a dataset of it; run again after an "
-            "interruption, it goes on where it was",
+            "Upload a folder or a file and create a dataset from it; after an interruption, run it "
+            "again to continue",
             line, [&line](const HttpClient& c) { return push_data(c, line.data_push); });
     DataPushOptions& options = line.data_push;
     one->add_option("path", options.path, "folder or file on this machine")->required();
@@ -150,7 +150,8 @@ void add_data_commands(CLI::App& app, Line& line) {
 void add_project_commands(CLI::App& app, Line& line) {
     add_list(app, "projects", "List projects with their weight, quota and usage", line,
              list_projects);
-    CLI::App* project = app.add_subcommand("project", "Change what a project is entitled to");
+    CLI::App* project =
+        app.add_subcommand("project", "Change the weight or the quota of a project");
     project->require_subcommand(1);
     CLI::App* one = add(*project, "set", "Set the weight or the quota of a project", line,
                         [&line](const HttpClient& c) { return set_project(c, line.project); });
@@ -159,7 +160,7 @@ void add_project_commands(CLI::App& app, Line& line) {
     one->add_option("--weight", line.project.weight,
                     "weight of its share of the cores, relative to other projects");
     auto* cores = one->add_option("--cores-max", line.project.cores_max,
-                                  "cores that its jobs hold at a time, at most");
+                                  "maximum number of cores that its jobs hold at a time");
     one->add_flag("--no-cores-max", line.project.no_cores_max, "remove the quota")->excludes(cores);
     auto* class_max = one->add_option("--class-max", line.project.class_max,
                                       "most urgent class that its jobs may have");
@@ -172,12 +173,13 @@ void add_member_commands(CLI::App& app, Line& line) {
         add(app, "members", "List the members of a project and their roles", line,
             [&line](const HttpClient& c) { return list_members(c, line.member.project); });
     one->add_option("--project", line.member.project, "project; default: default");
-    CLI::App* member = app.add_subcommand("member", "Change who may do what in a project");
+    CLI::App* member =
+        app.add_subcommand("member", "Give members roles in a project, or remove them");
     member->require_subcommand(1);
     CLI::App* set = add(*member, "set", "Give a member a role in a project", line,
                         [&line](const HttpClient& c) { return set_member(c, line.member); });
     set->add_option("--role", line.member.role, "viewer, editor or admin")->required();
-    CLI::App* remove = add(*member, "remove", "Take the role of a member in a project away", line,
+    CLI::App* remove = add(*member, "remove", "Remove a member from a project", line,
                            [&line](const HttpClient& c) { return remove_member(c, line.member); });
     for (CLI::App* each : {set, remove}) {
         each->add_option("name", line.member.name, "name of the member")->required();
@@ -202,18 +204,20 @@ void add_group_commands(CLI::App& app, Line& line) {
 }
 
 void add_queue_commands(CLI::App& app, Line& line) {
-    CLI::App* queue = app.add_subcommand("queue", "Look at the queue as a whole");
+    CLI::App* queue = app.add_subcommand(
+        "queue", "Show statistics and decisions of the queue, or simulate a change");
     queue->require_subcommand(1);
     CLI::App* one =
         add(*queue, "stats", "Count the queued jobs by class, project and reason", line,
             [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
     one->add_option("--project", line.queue_project, "only the jobs of this project");
-    one = add_list(*queue, "decisions", "List what the scheduler decided and why, the newest first",
+    one = add_list(*queue, "decisions", "List what the scheduler decided and why, newest first",
                    line, [&line](const HttpClient& c) { return list_decisions(c, line.id); });
     one->add_option("--job", line.id, "only decisions on this job");
-    one = add(*queue, "simulate", "Simulate when a job would start and whom it would delay", line,
-              [&line](const HttpClient& c) { return simulate_queue(c, line.simulate); });
-    one->add_option("--file", line.simulate.file, "spec of a job that would be submitted now");
+    one = add(*queue, "simulate", "Simulate when a job would start and which jobs it would delay",
+              line, [&line](const HttpClient& c) { return simulate_queue(c, line.simulate); });
+    one->add_option("--file", line.simulate.file,
+                    "file with the spec of a job that would be submitted now");
     one->add_option("--job", line.simulate.job_id, "id of a queued job");
     one->add_option("--class", line.simulate.job_class, "class that this job would have");
     one->add_option("--more-hosts", line.simulate.more_hosts, "hosts that would be added");
@@ -225,27 +229,27 @@ void add_webhook_commands(CLI::App& app, Line& line) {
     CLI::App* webhook = app.add_subcommand("webhook", "Create, change, test or delete webhooks");
     webhook->require_subcommand(1);
     CLI::App* one =
-        add(*webhook, "create", "Create a webhook; prints its id and, only this once, its secret",
+        add(*webhook, "create", "Create a webhook; prints its id, and its secret only this once",
             line, [&line](const HttpClient& c) { return create_webhook(c, line.webhook); });
     one->add_option("url", line.webhook.url, "URL that messages are posted to")->required();
-    one->add_option("--project", line.webhook.project, "project whose jobs it is told of");
-    one->add_option("--description", line.webhook.description, "what it is for");
+    one->add_option("--project", line.webhook.project, "project whose jobs it reports");
+    one->add_option("--description", line.webhook.description, "description of its purpose");
     one->add_option("--event", line.webhook.events, "event to send; can be repeated; default: all")
         ->allow_extra_args(false);
-    one =
-        add_with_id(*webhook, "set", "Change a webhook; prints, only this once, a new secret", line,
-                    [&line](const HttpClient& c) { return set_webhook(c, line.id, line.webhook); });
+    one = add_with_id(
+        *webhook, "set", "Change a webhook; a new secret is printed only this once", line,
+        [&line](const HttpClient& c) { return set_webhook(c, line.id, line.webhook); });
     one->add_option("--url", line.webhook.url, "new URL");
     one->add_option("--event", line.webhook.events,
-                    "event to send instead of those until now; can be repeated")
+                    "event to send instead of the previous ones; can be repeated")
         ->allow_extra_args(false);
-    one->add_option("--description", line.webhook.description, "what it is for");
-    auto* enable = one->add_flag("--enable", line.webhook.enable, "send again");
+    one->add_option("--description", line.webhook.description, "description of its purpose");
+    auto* enable = one->add_flag("--enable", line.webhook.enable, "send messages again");
     one->add_flag("--disable", line.webhook.disable, "send nothing until it is enabled")
         ->excludes(enable);
     one->add_flag("--rotate-secret", line.webhook.rotate_secret,
-                  "make a new secret; the old one signs as well for 24 hours");
-    add_with_id(*webhook, "test", "Send a test message and tell how it was taken", line,
+                  "create a new secret; the old one also signs for 24 hours");
+    add_with_id(*webhook, "test", "Send a test message and show whether it was accepted", line,
                 [&line](const HttpClient& c) { return test_webhook(c, line.id); });
     add_list(*webhook, "deliveries", "List the newest deliveries of a webhook", line,
              [&line](const HttpClient& c) { return list_deliveries(c, line.id); })
@@ -383,8 +387,8 @@ void add_shared_options(CLI::App& app, Line& line) {
 int run(int argc, char** argv) {
     Line line;
     CLI::App app(
-        "Command-line client of Slipway. Which service, and with which token, is decided by the "
-        "first of these that is given: --context, --url, --home; SLIPWAY_CONTEXT; SLIPWAY_URL with "
+        "Command-line client of Slipway. The service and the token are taken from the first of "
+        "these that is given: --context, --url, --home; SLIPWAY_CONTEXT; SLIPWAY_URL with "
         "SLIPWAY_TOKEN, SLIPWAY_HOME; the current context of `slipway login`; the home folder.",
         "slipway");
     add_shared_options(app, line);

@@ -19,7 +19,7 @@ ExitCode retry_failed(const HttpClient& client, const std::string& path,
         rows.push_back({cell(one, number), cell(one, "code"), cell(one, "reason")});
     if (!rows.empty()) print_table({part, "code", "reason"}, rows);
     fmt::print("{} {}s {}, {} left; {}\n", cell(answer, "retried"), part,
-               options.dry_run ? "would be tried again" : "are tried again", cell(answer, "left"),
+               options.dry_run ? "would be retried" : "are retried", cell(answer, "left"),
                cell(answer, "state"));
     if (answer.at("retried") == 0 && !answer.at("codes").empty()) {
         for (const auto& [code, failed] : answer.at("codes").items())

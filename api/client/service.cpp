@@ -43,11 +43,11 @@ std::string home_token(const ConnectOptions& options) {
     std::string token;
     std::getline(file, token);
     if (token.empty())
-        throw Stop(ExitCode::usage,
-                   fmt::format("there is no token: log in with `slipway login`, set SLIPWAY_TOKEN, "
-                               "or name the home folder of the service with --home ({} cannot be "
-                               "read)",
-                               path.string()));
+        throw Stop(
+            ExitCode::usage,
+            fmt::format("there is no token: log in with `slipway login`, set SLIPWAY_TOKEN, or "
+                        "give the home folder of the service with --home ({} cannot be read)",
+                        path.string()));
     return token;
 }
 

@@ -62,7 +62,8 @@ std::optional<std::uintmax_t> arrived_bytes(const HttpClient& client, const std:
     std::uintmax_t bytes = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
     if (error != std::errc{} || end != text.data() + text.size())
-        throw Stop(ExitCode::unreachable, "the service does not say how much has arrived");
+        throw Stop(ExitCode::unreachable,
+                   "the service did not say how much of the upload has arrived");
     return bytes;
 }
 
@@ -127,7 +128,7 @@ void send_rest(const HttpClient& client, const UploadSource& source, Begun& begu
             if (stop.code() != ExitCode::unreachable) throw;
             if (system_clock().tick() - heard_at > patience)
                 throw Stop(ExitCode::unreachable,
-                           fmt::format("{}; run the command again to go on from {} of {} bytes",
+                           fmt::format("{}; run the command again to continue from {} of {} bytes",
                                        stop.what(), begun.offset, source.bytes));
             pause_for(again_after);
         }
@@ -150,7 +151,7 @@ UploadSource file_source(const fs::path& path) {
                     '\0');
                 if (!file.read(piece.data(), static_cast<std::streamsize>(piece.size())))
                     throw Stop(ExitCode::usage,
-                               fmt::format("{} changed while it was sent", path.string()));
+                               fmt::format("{} changed during the upload", path.string()));
                 return piece;
             }};
 }

@@ -90,7 +90,7 @@ int doctor(const Options& options) {
         good = good && (finding.good || !finding.needed);
     }
     fmt::print("{}\n", good ? "Executors are confined in everything that the service can enforce."
-                            : "NO: fix it, or accept it; docs/operating.md says what it means.");
+                            : "NO: fix it or accept it; docs/operating.md explains what it means.");
     return good ? 0 : 1;
 }
 

@@ -25,13 +25,15 @@ bool is_partition_name(const std::string& name) {
 
 void add_launcher_options(CLI::App& app, Options& options) {
     app.add_option("--launcher", options.launcher,
-                   "what runs the attempts of jobs: local (processes of this machine), slurm (jobs "
-                   "of Slurm, on the nodes that it chooses)")
-        ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case));
+                   "how attempts of jobs are run: local, as processes of this machine; slurm, as "
+                   "jobs of Slurm on the nodes that it chooses")
+        ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case).description(""))
+        ->type_name("WORD");
     app.add_option("--slurm-partition", options.slurm_partition,
-                   "partition of Slurm to submit to; default: Slurm's own default");
-    app.add_option("--slurm-options", options.slurm_options,
-                   "more options of sbatch for every job, such as \"--account=ml --qos=low\"");
+                   "Slurm partition to submit to; default: Slurm's own default");
+    app.add_option(
+        "--slurm-options", options.slurm_options,
+        "additional options of sbatch for every job, such as \"--account=ml --qos=low\"");
 }
 
 std::string launcher_word(LauncherKind kind) {

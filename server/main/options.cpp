@@ -76,18 +76,20 @@ void add_common(CLI::App& app, Raw& raw) {
                    "external PostgreSQL: postgresql://user@host/name; default: a private one in "
                    "the home folder");
     app.add_option("--database-file", raw.database_file,
-                   "file of mode 0600 with the address of --database, for one with a password; or "
-                   "set SLIPWAY_DATABASE");
+                   "file of mode 0600 with the address of the database, for an address with a "
+                   "password; or set SLIPWAY_DATABASE");
     app.add_option("--log-level", raw.options.log_level, "debug, info, warn or error")
-        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
+        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case).description(""))
+        ->type_name("WORD");
 }
 
 void add_log(CLI::App& app, Raw& raw) {
     static const std::map<std::string, LogFormat> formats{{"text", LogFormat::text},
                                                           {"json", LogFormat::json}};
     app.add_option("--log-format", raw.options.log_format,
-                   "text, or json: an object a line, for programs that read logs")
-        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case));
+                   "text, or json: one object per line, for programs that read logs")
+        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case).description(""))
+        ->type_name("WORD");
     app.add_option("--log-max-mib", raw.log_max_mib,
                    "size at which slipwayd.log is rotated, in MiB")
         ->check(CLI::Range(1, 65536));
@@ -111,8 +113,8 @@ void add_machine(CLI::App& app, Raw& raw) {
     app.add_option("--cores", raw.options.cores, "number of virtual cores on this machine")
         ->check(CLI::Range(1, 8));
     app.add_option("--dataset-root", raw.dataset_roots,
-                   "folder whose subfolders may be datasets, for all projects or for the named "
-                   "ones: DIR, PROJECT,PROJECT=DIR; can be repeated")
+                   "folder whose subfolders may be datasets: DIR, of all projects; "
+                   "PROJECT,PROJECT=DIR, of these projects only; can be repeated")
         ->allow_extra_args(false)
         ->check(problem_of_root);
     app.add_option("--executor", raw.executor, "path of slipway-executor")
@@ -130,19 +132,19 @@ void add_machine(CLI::App& app, Raw& raw) {
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--host-name", raw.options.host_name, "name of this machine in the database");
     app.add_option("--virtual-hosts", raw.options.virtual_hosts,
-                   "number of hosts that this machine is, of --cores virtual cores each, for "
-                   "slices: NAME, NAME-2, …; they share its CPUs and its memory")
+                   "number of hosts that this machine acts as, to try slices: NAME, NAME-2, …; "
+                   "each has --cores virtual cores, and they share its CPUs and its memory")
         ->check(CLI::Range(1, 256));
     app.add_option("--slice-address", raw.options.slice_address,
                    "address of this machine that the executors of a slice connect to");
     app.add_flag("--allow-public-slice-address", raw.options.allow_public_slice_address,
-                 "take a --slice-address that is reached from the internet");
+                 "permit a --slice-address that can be reached from the internet");
     app.add_option("--join-token-file", raw.join_token_file,
                    "file of mode 0600 with a join token, for a machine that was removed or is new; "
                    "or set SLIPWAY_JOIN_TOKEN");
-    app.add_flag("--drain", raw.options.drain, "on shutdown, first let running jobs save and end");
+    app.add_flag("--drain", raw.options.drain, "on shutdown, first let running jobs save and exit");
     app.add_option("--ready-file", raw.options.ready_file,
-                   "file to write the address to once the service is ready");
+                   "file to which the address is written once the service is ready");
 }
 
 void add_cgroup(CLI::App& app, Raw& raw) {
@@ -155,9 +157,10 @@ void add_confinement(CLI::App& app, Raw& raw) {
     app.add_option("--confinement", raw.options.confinement,
                    "confinement of executors: best-effort (what this machine can enforce), "
                    "required (do not start unless all of it can be enforced), off")
-        ->transform(CLI::CheckedTransformer(confinement_modes, CLI::ignore_case));
+        ->transform(CLI::CheckedTransformer(confinement_modes, CLI::ignore_case).description(""))
+        ->type_name("WORD");
     app.add_option("--executor-user-base", raw.options.executor_user_base,
-                   "base of user ids, as root: executors of project N run with base + N; the "
+                   "as root, base of user ids: executors of project N run with base + N; the "
                    "60,000 ids from the base on must be unused")
         ->check(CLI::Range(1000U, 4'000'000'000U));
     add_cgroup(app, raw);
@@ -168,17 +171,17 @@ void add_confinement(CLI::App& app, Raw& raw) {
 }
 
 void add_executors(CLI::App& app, Raw& raw) {
-    app.add_option("--executor-niceness", raw.options.executor_niceness,
-                   "how far executors stand behind the service and its database when CPUs are "
-                   "scarce, as nice counts it; 0: not at all")
+    app.add_option(
+           "--executor-niceness", raw.options.executor_niceness,
+           "nice value of executors relative to the service and its database; 0: the same priority")
         ->check(CLI::Range(0, 19));
     app.add_option("--warm-executors-s", raw.warm_s,
                    "seconds that an executor waits for another training attempt of the same "
                    "project and dataset; 0: each attempt has a process of its own")
         ->check(CLI::Range(0, 86400));
     app.add_option("--decoded-max-gib", raw.decoded_gib,
-                   "size of all copies of decoded datasets that executors of this machine share, "
-                   "in GiB; 0: each executor decodes its own")
+                   "maximum total size of the decoded datasets that executors of this machine "
+                   "share, in GiB; 0: each executor decodes its own")
         ->check(CLI::Range(0, 1 << 20));
 }
 
@@ -187,9 +190,10 @@ void add_listener(CLI::App& app, Raw& raw) {
         ->allow_extra_args(false);
     app.add_option("--port", raw.options.port, "port to listen on; 0: any free port");
     app.add_option("--tls-cert", raw.options.certificate_file,
-                   "PEM file with the certificate chain: https")
+                   "PEM file with the certificate chain; enables https")
         ->check(CLI::ExistingFile);
-    app.add_option("--tls-key", raw.options.private_key_file, "PEM file with its key")
+    app.add_option("--tls-key", raw.options.private_key_file,
+                   "PEM file with the key of the certificate")
         ->check(CLI::ExistingFile);
 }
 
@@ -202,9 +206,9 @@ void add_edge(CLI::App& app, Raw& raw) {
                    "network whose X-Forwarded-For, -Proto and -Host headers are trusted, such as "
                    "10.0.0.0/8; can be repeated")
         ->allow_extra_args(false);
-    app.add_option("--webhook-allow", raw.options.webhook_allow,
-                   "network whose addresses webhooks may have though it is not public, such as "
-                   "10.1.2.0/24; can be repeated")
+    app.add_option(
+           "--webhook-allow", raw.options.webhook_allow,
+           "private network whose addresses webhooks may use, such as 10.1.2.0/24; can be repeated")
         ->allow_extra_args(false);
     app.add_option(
            "--public-name", raw.options.public_names,
@@ -245,11 +249,11 @@ void add_limits(CLI::App& app, Raw& raw) {
         "--tokens-max", limits.tokens,
         "maximum number of valid tokens created from one token, directly or not; 0: no limit");
     at_a_time("--requests-per-s", limits.requests_per_s,
-              "maximum number of requests per second of one token, in the long run; 0: no limit");
+              "maximum number of requests per second of one token, on average; 0: no limit");
     app.add_option("--webhooks-max", limits.webhooks, "maximum number of webhooks per project")
         ->check(CLI::Range(1, 1000));
     app.add_option("--webhook-log-days", raw.options.webhook_log_days,
-                   "days to keep deliveries of webhooks that have ended")
+                   "days to keep finished deliveries of webhooks")
         ->check(CLI::Range(1, 3650));
     app.add_option("--requests-burst", limits.requests_burst,
                    "maximum number of requests of one token at once")
@@ -263,21 +267,21 @@ void add_limits(CLI::App& app, Raw& raw) {
     };
     static constexpr RetentionOption retention_options[] = {
         {store::RetainedKind::events, "--events-days",
-         "days to keep the events of ended jobs, but states and ends; default: for ever"},
+         "days to keep the events of ended jobs, except states and ends; default: forever"},
         {store::RetainedKind::logs, "--logs-days",
-         "days to keep the log lines of ended jobs; default: for ever"},
+         "days to keep the log lines of ended jobs; default: forever"},
         {store::RetainedKind::metrics, "--metrics-days",
-         "days to keep the metric points of ended jobs; default: for ever"},
+         "days to keep the metric points of ended jobs; default: forever"},
         {store::RetainedKind::checkpoints, "--checkpoints-days",
-         "days to keep checkpoints of ended jobs that are neither the newest nor the best, nor "
-         "pinned or in use; default: for ever"},
+         "days to keep checkpoints of ended jobs, except the newest, the best, and those pinned or "
+         "in use; default: forever"},
         {store::RetainedKind::jobs, "--jobs-days",
-         "days to keep ended jobs with all that they left; default: for ever"}};
+         "days to keep ended jobs and all their data; default: forever"}};
     for (const RetentionOption& one : retention_options)
         app.add_option(one.flag, raw.options.retention.of(one.kind), one.text)
             ->check(CLI::Range(1, 36500));
     app.add_option("--stored-max-gib", raw.stored_gib,
-                   "maximum size of uploads and what was unpacked from them, per project and per "
+                   "maximum total size of uploads and their unpacked content, per project and per "
                    "token, in GiB; 0: no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
     app.add_option("--upload-max-gib", raw.upload_gib, "maximum size of an upload, in GiB")
@@ -296,7 +300,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_edge(app, raw);
     add_limits(app, raw);
     app.add_flag("--print-config", raw.print_config,
-                 "print all settings as a file for --config, and end");
+                 "print all settings in the format of --config, and exit");
 }
 
 template <class E>
@@ -473,8 +477,7 @@ void find_join_token(Raw& raw) {
     }
     if (!text.empty() && !text.starts_with("slj_"))
         throw CLI::ValidationError(
-            "the join token must begin with slj_: POST /v1/hosts/join-tokens "
-            "makes one");
+            "the join token must begin with slj_: POST /v1/hosts/join-tokens creates one");
     if (!raw.join_token_file.empty() && text.empty())
         throw CLI::ValidationError("--join-token-file",
                                    raw.join_token_file + " holds no join token");
@@ -565,8 +568,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     add_cgroup(*doctor, raw);
     add_launcher_options(*doctor, raw.options);
     CLI::App* verify = add_command(
-        app, raw, "verify",
-        "Check that the database keeps its promises; the service may be running", Command::verify);
+        app, raw, "verify", "Check the consistency of the database; the service may be running",
+        Command::verify);
     add_common(*verify, raw);
     verify->add_flag("--files", raw.options.verify_files,
                      "also compare the files of the newest checkpoints that this machine has saved "

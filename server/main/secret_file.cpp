@@ -25,7 +25,7 @@ UniqueFd open_secret_file(std::string_view option, const std::string& path) {
         refuse_file(fmt::format("{}: {} cannot be read: {}", option, path, std::strerror(errno)));
     struct stat found {};
     if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode))
-        refuse_file(fmt::format("{}: {} is no file", option, path));
+        refuse_file(fmt::format("{}: {} is not a file", option, path));
     if (found.st_uid != 0 && found.st_uid != geteuid())
         refuse_file(
             fmt::format("{}: {} belongs to another user; give it to the user that runs slipwayd",

@@ -182,13 +182,13 @@ class CommandLine(unittest.TestCase):
         for text in (self.job, self.job[:-2], "named job", "named j"):
             self.assertIn(f'"id": "{self.job}"', run("job", text, home=self.service.home, check=0).stdout, text)
         done = run("job", "nobody", home=self.service.home, check=4)
-        self.assertEqual(done.stderr, "slipway: there is no job with the id or the name `nobody`, and none whose id or name begins with it\n")
+        self.assertEqual(done.stderr, "slipway: there is no job whose id or name is `nobody` or begins with it\n")
         run("job", "", home=self.service.home, check=2)
 
     def test_a_name_of_several_jobs_is_not_guessed(self):
         jobs = [self.service.submit(points_job(name=name)) for name in ("twice", "twice", "twice as long")]
         done = run("kill", "twice", home=self.service.home, check=4)
-        self.assertIn("2 jobs are meant by `twice`", done.stderr)
+        self.assertIn("2 jobs match `twice`", done.stderr)
         for job in jobs[:2]:
             self.assertIn(job, done.stderr)
         self.assertNotIn(jobs[2], done.stderr)

@@ -261,7 +261,7 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertEqual({self.service.job(job)["state"] for job in jobs}, {"cancelled"})
         refused = run("bulk", "pause", "--id", self.job, home=self.service.home, check=1)
         self.assertIn("the job is succeeded; it cannot become paused", refused.stdout)
-        self.assertIn("name the jobs: --state", run("bulk", "kill", home=self.service.home, check=2).stderr)
+        self.assertIn("select jobs with --state", run("bulk", "kill", home=self.service.home, check=2).stderr)
 
     def test_pin(self):
         self.assertEqual(self.ok("pin", self.checkpoint), f"{self.checkpoint} pinned\n")
@@ -532,12 +532,12 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         heads = ("kind", "days kept", "jobs due", "checkpoints due", "bytes due")
         rows = self.table(self.ok("retention", "--jobs-days", "30"), *heads)
         self.assertEqual([row[0] for row in rows], ["events", "logs", "metrics", "checkpoints", "jobs"])
-        self.assertEqual(rows[0][1], "for ever")
+        self.assertEqual(rows[0][1], "forever")
         self.assertEqual(rows[4][1:3], ["30", "0"])
 
     def test_host_drain(self):
         host = self.service.get("/v1/hosts")["items"][0]["name"]
-        self.assertEqual(self.ok("host", "drain", host, "--reason", "new disk"), f"host {host} takes no new job\n")
+        self.assertEqual(self.ok("host", "drain", host, "--reason", "new disk"), f"host {host} takes no new jobs\n")
         self.assertIn("new disk", self.ok("hosts"))
         self.ok("host", "undrain", host)
         self.assertIn("there is no host", run("host", "drain", "moon", home=self.service.home, check=4).stderr)
@@ -558,7 +558,7 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])
 
     def test_drain(self):
-        self.assertEqual(self.ok("drain", "7"), "core 7 takes no new job\n")
+        self.assertEqual(self.ok("drain", "7"), "core 7 takes no new jobs\n")
         self.assertEqual(self.ok("undrain", "7"), "core 7 takes jobs\n")
 
     def test_undrain(self):
@@ -735,14 +735,14 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertIn("cancelled on request", run("cv", "watch", one, home=self.service.home, check=3).stderr)
 
     def test_cv_retry(self):
-        self.assertEqual(self.ok("cv", "retry", self.crossed()), "0 folds are tried again, 0 left; succeeded\n")
+        self.assertEqual(self.ok("cv", "retry", self.crossed()), "0 folds are retried, 0 left; succeeded\n")
         one = self.crossed_and_running()
         self.ok("cv", "cancel", one)
         run("cv", "watch", one, home=self.service.home, check=3)
         rows = self.table(self.ok("cv", "retry", one, "--dry-run"), "fold", "code", "reason")
         self.assertEqual([row[0] for row in rows[:3]], ["0", "1", "2"])
-        self.assertIn("3 folds would be tried again, 0 left; ", " ".join(rows[-1]))
-        self.assertRegex(self.ok("cv", "retry", one, "--code", "nan_loss", "--code", "data_error"), r"folds are tried again, \d left; \w+\n")
+        self.assertIn("3 folds would be retried, 0 left; ", " ".join(rows[-1]))
+        self.assertRegex(self.ok("cv", "retry", one, "--code", "nan_loss", "--code", "data_error"), r"folds are retried, \d left; \w+\n")
         self.assertIn("0 left", self.ok("cv", "retry", one))
         self.ok("cv", "cancel", one)
 
@@ -837,9 +837,9 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
     def test_sweep_retry(self):
         done = run("sweep", "retry", self.ended_sweep(), "0", home=self.service.home, check=4)
         self.assertIn("only one that failed", done.stderr)
-        self.assertEqual(self.ok("sweep", "retry", self.ended_sweep()), "0 trials are tried again, 0 left; finished\n")
+        self.assertEqual(self.ok("sweep", "retry", self.ended_sweep()), "0 trials are retried, 0 left; finished\n")
         self.assertEqual(self.ok("sweep", "retry", self.ended_sweep(), "--code", "data_error", "--dry-run"),
-                         "0 trials would be tried again, 0 left; finished\n")
+                         "0 trials would be retried, 0 left; finished\n")
         run("sweep", "retry", self.ended_sweep(), "0", "--dry-run", home=self.service.home, check=2)
 
     def test_sweep_delete(self):

@@ -56,7 +56,7 @@ TEST_F(DatabaseAddress, a_file_that_others_may_read_is_refused) {
     for (const mode_t mode : {0644, 0640, 0602, 0604, 0610})
         EXPECT_THAT(refusal({.file = file(secret, mode)}), HasSubstr("chmod 600"));
     EXPECT_EQ(database_address({.file = file(secret, 0400)}), secret);
-    EXPECT_THAT(refusal({.file = folder.path().string()}), HasSubstr("is no file"));
+    EXPECT_THAT(refusal({.file = folder.path().string()}), HasSubstr("is not a file"));
     EXPECT_THAT(refusal({.file = "/nowhere"}), HasSubstr("/nowhere cannot be read"));
     EXPECT_THAT(refusal({.file = file(" \n", 0600)}), HasSubstr("must hold an address"));
     EXPECT_THAT(refusal({.file = file(std::string(9000, 'x'), 0600)}), HasSubstr("8192 bytes"));
