@@ -33,16 +33,16 @@ const TextForm metric_name_form{"the name of a metric, such as val_loss", "^[!-~
 const Object<FoldPruningSpec>& fold_pruning_table() {
     static const auto table =
         Object<FoldPruningSpec>("FoldPruning",
-                                "When a trial that is a cross-validation trains no more folds.")
+                                "When a trial that is a cross-validation trains no further folds.")
             .field("min_folds", &FoldPruningSpec::min_folds, "Folds that every trial trains.",
                    Integer{.min = 2, .max = split_folds_max})
             .field("confidence", &FoldPruningSpec::confidence,
-                   "A trial trains no more folds when the probability that it becomes the best one "
-                   "is below 1 - confidence.",
+                   "A trial trains no further folds if the probability that it will be the best "
+                   "one is below 1 - confidence.",
                    Number{.min = 0.5, .max = 0.9999})
             .field("wave", &FoldPruningSpec::wave,
-                   "Trials that are compared with one another, fold after fold; those of the next "
-                   "wave start when this one has ended.",
+                   "Number of trials that are compared with each other, fold after fold; the "
+                   "trials of the next wave start when this one has ended.",
                    Integer{.min = 2, .max = 1000});
     return table;
 }
@@ -51,9 +51,9 @@ const Object<ObjectiveSpec>& objective_table() {
     static const auto table =
         Object<ObjectiveSpec>("SweepObjective", "What a sweep optimises.")
             .field("metric", &ObjectiveSpec::metric,
-                   "Metric of the validation part that trials are compared by. Of a sweep without "
-                   "a job, any name. Of cross-validations: cv.val_loss.mean, or weighted_mean for "
-                   "the mean over validation samples, of any metric.",
+                   "Validation metric that trials are compared by. For a sweep without a job: any "
+                   "name. For cross-validations: cv.METRIC.mean, such as cv.val_loss.mean, or "
+                   "cv.METRIC.weighted_mean, the mean over validation samples.",
                    Text{.form = &metric_name_form})
             .field("mode", &ObjectiveSpec::mode,
                    "Whether a smaller or a larger value is better. Default: as suits the metric.",
@@ -62,8 +62,8 @@ const Object<ObjectiveSpec>& objective_table() {
                    "Whether a trial is judged by its best or by its last value.",
                    Choice<ObjectiveValue>{})
             .field("fold_pruning", &ObjectiveSpec::fold_pruning,
-                   "Of cross-validations: end trials whose first folds say that they will not be "
-                   "the best. Absent: every trial trains every fold.",
+                   "For cross-validations: end trials early that are unlikely to be the best after "
+                   "their first folds. Absent: every trial trains every fold.",
                    Nested<FoldPruningSpec>{&fold_pruning_table()})
             .rule([](const Json& given, ObjectiveSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
@@ -83,7 +83,7 @@ const Object<SweepLimitsSpec>& sweep_limits_table() {
                    "required for the other algorithms.",
                    Integer{.min = 1, .max = sweep_trials_max})
             .field("max_concurrent", &SweepLimitsSpec::max_concurrent,
-                   "Number of trials that run or wait in the queue at a time.",
+                   "Maximum number of trials that run or wait in the queue at a time.",
                    Integer{.min = 1, .max = 1000})
             .field("max_failures", &SweepLimitsSpec::max_failures,
                    "Failed trials that end the sweep. Default: 10 while no trial has a finite "
@@ -94,7 +94,7 @@ const Object<SweepLimitsSpec>& sweep_limits_table() {
             .field("max_wall_s", &SweepLimitsSpec::max_wall_s,
                    "Seconds since the sweep was created.", Number{.above = 0})
             .field("target", &SweepLimitsSpec::target,
-                   "Value of the objective that is good enough.", Number{})
+                   "Value of the objective that ends the sweep when it is reached.", Number{})
             .field("stall", &SweepLimitsSpec::stall,
                    "Number of trials in a row that end without a new best value.",
                    Integer{.min = 1, .max = sweep_trials_max});
@@ -103,9 +103,10 @@ const Object<SweepLimitsSpec>& sweep_limits_table() {
 
 const Object<WarmStartSpec>& warm_start_table() {
     static const auto table =
-        Object<WarmStartSpec>("SweepWarmStart", "What a sweep knows when it begins.")
+        Object<WarmStartSpec>("SweepWarmStart", "What a sweep knows when it starts.")
             .field("points", &WarmStartSpec::points,
-                   "Points to try first, by path. What a point leaves out is drawn at random.",
+                   "Points to try first, by path. Parameters that a point leaves out are sampled "
+                   "at random.",
                    List<AnyObject>{.item = {}, .max = 1000}, {.absent_when_empty = true})
             .field("sweeps", &WarmStartSpec::sweeps,
                    "Earlier sweeps of the same objective: tpe learns from their trials.",
@@ -131,10 +132,9 @@ const Object<SweepFoldsSpec>& sweep_folds_table() {
     static const auto table =
         Object<SweepFoldsSpec>("SweepCrossValidation",
                                "What each trial of a sweep cross-validates.")
-            .field(
-                "split", &SweepFoldsSpec::split,
-                "How to divide the dataset; a split that was made in the same way is used again.",
-                Nested<SplitCreate>{&split_create_table()}, {.unless = "split_id"})
+            .field("split", &SweepFoldsSpec::split,
+                   "How to divide the dataset; if it already has an equal split, that one is used.",
+                   Nested<SplitCreate>{&split_create_table()}, {.unless = "split_id"})
             .field("split_id", &SweepFoldsSpec::split_id,
                    "Id of a stored split of the dataset (spl_…), instead of split.", Text{},
                    {.absent_when_empty = true})
@@ -173,8 +173,8 @@ void judge_fold_pruning(const SweepSpec& spec, const Reader& at) {
     if (spec.limits.stall) {
         const Reader stall = at.at("limits").at("stall");
         stall.report("inconsistent",
-                     fmt::format("{} cannot be with objective.fold_pruning: trials that are ended "
-                                 "early come before the one that wins",
+                     fmt::format("{} cannot be combined with objective.fold_pruning: trials that "
+                                 "are ended early come before the one that wins",
                                  stall.path()));
     }
     const auto& split = spec.cross_validation->split;
@@ -264,16 +264,15 @@ const Object<SweepSpec>& sweep_table() {
                    "Seed of everything random: the same seed and the same observations give the "
                    "same decisions.",
                    Integer{})
-            .field("warm_start", &SweepSpec::warm_start, "What the sweep knows when it begins.",
+            .field("warm_start", &SweepSpec::warm_start, "What the sweep knows when it starts.",
                    Nested<WarmStartSpec>{&warm_start_table()})
-            .field(
-                "keep_checkpoints", &SweepSpec::keep_checkpoints,
-                "best: checkpoints of trials that were passed by are deleted while the sweep goes "
-                "on, but for pinned ones and those in use; all: as the job says.",
-                Choice<KeptCheckpoints>{})
+            .field("keep_checkpoints", &SweepSpec::keep_checkpoints,
+                   "best: checkpoints of unsuccessful trials are deleted while the sweep runs, "
+                   "except pinned ones and those in use; all: as the job spec says.",
+                   Choice<KeptCheckpoints>{})
             .field("keep_reports", &SweepSpec::keep_reports,
-                   "best: the programs and timelines of trials that were passed by are deleted "
-                   "while the sweep goes on, their reports stay; all: as the job says.",
+                   "best: programs and timelines of unsuccessful trials are deleted while the "
+                   "sweep runs, their reports stay; all: as the job spec says.",
                    Choice<KeptCheckpoints>{})
             .field(
                 "job", &SweepSpec::job,
@@ -281,8 +280,8 @@ const Object<SweepSpec>& sweep_table() {
                 "ask for them with suggest and report their values with observe.",
                 AnyObject{}, {.absent_when_empty = true})
             .field("cross_validation", &SweepSpec::cross_validation,
-                   "In place of job: each trial is a cross-validation, and the objective its mean "
-                   "over folds.",
+                   "Instead of job: each trial is a cross-validation, and the objective is its "
+                   "mean over the folds.",
                    Nested<SweepFoldsSpec>{&sweep_folds_table()})
             .rule(judge_sweep);
     return table;
@@ -292,10 +291,10 @@ const Object<SweepPatchBody>& sweep_patch_table() {
     static const auto table =
         Object<SweepPatchBody>("SweepPatch", "Changes to a sweep; absent fields stay unchanged.")
             .field("name", &SweepPatchBody::name, "New name.", Text{})
-            .field("labels", &SweepPatchBody::labels, "New labels, in place of all.",
+            .field("labels", &SweepPatchBody::labels, "New labels; they replace all existing ones.",
                    Map<Text>{.key = &plain_name, .item = {.min = 0}})
             .field("max_concurrent", &SweepPatchBody::max_concurrent,
-                   "Number of trials that run or wait in the queue at a time, from now on.",
+                   "Maximum number of trials that run or wait in the queue at a time.",
                    Integer{.min = 1, .max = 1000});
     return table;
 }
@@ -303,8 +302,7 @@ const Object<SweepPatchBody>& sweep_patch_table() {
 const Object<SweepExtendBody>& sweep_extend_table() {
     static const auto table =
         Object<SweepExtendBody>("SweepExtend", "More trials for a sweep, also for one that ended.")
-            .field("max_trials", &SweepExtendBody::max_trials,
-                   "Number of trials that the sweep may have from now on.",
+            .field("max_trials", &SweepExtendBody::max_trials, "New maximum number of trials.",
                    Integer{.min = 1, .max = sweep_trials_max}, {.required = true});
     return table;
 }
@@ -317,14 +315,13 @@ const Object<SweepPromoteBody>& sweep_promote_table() {
             .field("changes", &SweepPromoteBody::changes,
                    "Changes to the trial's job spec, as a JSON merge patch (RFC 7396).",
                    AnyObject{})
-            .field(
-                "start", &SweepPromoteBody::start,
-                "continue: from the full training state of the trial's checkpoint; weights: from "
-                "its weights only; scratch: without a checkpoint. Default: continue; of "
-                "cross-validations scratch, the only one that they have.",
-                Choice<ForkStart>{})
-            .field("pin", &SweepPromoteBody::pin,
-                   "Keep the checkpoint that the job begins with from deletion.", Flag{});
+            .field("start", &SweepPromoteBody::start,
+                   "continue: from the full training state of the trial's checkpoint; weights: "
+                   "from its weights only; scratch: without a checkpoint. Default: continue; for "
+                   "cross-validations scratch, the only possible value.",
+                   Choice<ForkStart>{})
+            .field("pin", &SweepPromoteBody::pin, "Pin the checkpoint that the job starts from.",
+                   Flag{});
     return table;
 }
 

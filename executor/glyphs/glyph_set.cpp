@@ -191,7 +191,7 @@ void check_request(const fs::path& folder, const FontChoice& fonts,
                              (fs::is_directory(folder) && fs::is_empty(folder));
     if (!replaceable) {
         throw Error{ErrorCode::conflict,
-                    fmt::format("{} exists and is no glyph dataset; choose another folder",
+                    fmt::format("{} exists and is not a glyph dataset; choose another folder",
                                 folder.string())};
     }
 }

@@ -109,8 +109,8 @@ std::string batch_advice(const ProgramSources& sources) {
         largest_fitting_batch(plan.spec.train.batch_size_per_core, plan.memory_bytes_max, peak);
     if (largest == 0) return "; not even one sample per core fits";
     return fmt::format(
-        "; the largest train.batch_size_per_core that fits is {}; with "
-        "train.grad_accumulation a step takes as many samples all the same",
+        "; the largest train.batch_size_per_core that fits is {}; with train.grad_accumulation a "
+        "step can still have as many samples",
         largest);
 }
 

@@ -51,8 +51,8 @@ std::vector<Problem> check_dataset(const CheckedCrossValidation& checked) {
     if (!dataset || dataset->state == store::DatasetState::ready) return {};
     return {{.pointer = "/job/data/dataset",
              .code = "inconsistent",
-             .message = fmt::format("the dataset {} is still being checked, and a split is made of "
-                                    "a checked one: wait with GET and Prefer: wait=30",
+             .message = fmt::format("the dataset {} is still being checked, and only a checked "
+                                    "dataset can be split: wait with GET and Prefer: wait=30",
                                     dataset->name)}};
 }
 

@@ -181,7 +181,7 @@ WaitReason reason_for(const WaitingJob& job, std::string code, std::string messa
 WaitReason behind(const WaitingJob& job, const Slot& slot) {
     WaitReason reason =
         reason_for(job, "behind",
-                   fmt::format("core {} is kept for job {}, which is ahead in the queue",
+                   fmt::format("core {} is reserved for job {}, which is ahead in the queue",
                                slot.core.core, slot.reserved_by));
     reason.cores = {slot.core.core};
     reason.blocking_job = slot.reserved_by;
@@ -231,11 +231,11 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slo
     } else if (slot.core.host_drained) {
         reason =
             reason_for(job, "host_drained",
-                       fmt::format("core {} takes no job: {}; undrain it or ask for another core",
+                       fmt::format("core {} takes no jobs: {}; undrain it or request another core",
                                    number, drained_host(slot.core)));
     } else if (slot.core.drained) {
         reason = reason_for(job, "core_drained",
-                            fmt::format("core {} is drained{}; undrain it or ask for another",
+                            fmt::format("core {} is drained{}; undrain it or request another",
                                         number, drained_core(slot.core)));
     } else if (!slot.reserved_by.empty()) {
         return behind(job, slot);
@@ -477,10 +477,9 @@ WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
         for (Slot& slot : *host.slots) {
             if (!gives_way && slot.core.held_by.empty() && !slot.reserved_by.empty()) {
                 WaitReason reason = behind(job, slot);
-                reason.message = fmt::format(
-                    "host {} is kept for job {}, which is ahead in the "
-                    "queue",
-                    *host.name, slot.reserved_by);
+                reason.message =
+                    fmt::format("host {} is reserved for job {}, which is ahead in the queue",
+                                *host.name, slot.reserved_by);
                 return reason;
             }
             if (held_by.empty()) held_by = slot.core.held_by;

@@ -89,11 +89,12 @@ std::optional<Problem> unknown_field(const Parameter& parameter) {
             } else if (const auto place = job_table().pointer_to(name)) {
                 hint = fmt::format("did you mean {}?", dotted_path(*place));
             }
-            return Problem{parameter.spec.given_at.pointer, "unknown_field",
-                           fmt::format("the parameter {} is no field of a job: there is no \"{}\" "
-                                       "in {}; {}",
-                                       parameter.path, name, way, hint),
-                           as_strings(names)};
+            return Problem{
+                parameter.spec.given_at.pointer, "unknown_field",
+                fmt::format(
+                    "the parameter {} is not a field of a job: there is no \"{}\" in {}; {}",
+                    parameter.path, name, way, hint),
+                as_strings(names)};
         }
         table = row->nested;
         way = way == "a job" ? name : way + "." + name;

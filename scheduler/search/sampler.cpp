@@ -138,7 +138,7 @@ std::vector<Problem> start_point_problems(const Space& space, const std::vector<
                 const auto meant = nearest(path, paths);
                 problems.push_back(
                     {place, "unknown_field",
-                     fmt::format("{} is no parameter of the space{}", dotted_path(place),
+                     fmt::format("{} is not a parameter of the space{}", dotted_path(place),
                                  meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""),
                      as_strings(paths)});
             } else if (!interval_of(parameter->spec, value)) {

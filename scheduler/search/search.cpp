@@ -163,11 +163,11 @@ std::vector<Decision> Search::retry(const RetryEvent& event) {
     Decision decision{.action = Action::retry,
                       .rule = to_string(plan_.algorithm.name),
                       .trial = one.number,
-                      .reason = "it had failed before its first value and is tried again"};
+                      .reason = "it failed before its first value and is retried"};
     if (!one.reports.empty()) {
         decision.time = one.reports.back().time;
         decision.value = one.reports.back().value;
-        decision.reason = fmt::format("it had failed after {} {} and is tried again",
+        decision.reason = fmt::format("it failed after {} {} and is retried",
                                       plan_.folds ? "fold" : to_string(plan_.algorithm.time_attr),
                                       *decision.time);
     }

@@ -41,7 +41,7 @@ void judge_names(const Constraint& constraint, const std::string& pointer,
         if (source.space.contains(name)) continue;
         const auto meant = nearest(name, paths);
         problems.push_back({pointer, "not_allowed",
-                            fmt::format("{} names {}, which is no parameter of the space{}",
+                            fmt::format("{} names {}, which is not a parameter of the space{}",
                                         dotted_path(pointer), shortened(name),
                                         meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""),
                             as_strings(paths)});

@@ -56,9 +56,8 @@ void require_fewer_tokens(Transaction& transaction, const std::string& maker, st
         transaction.run(queries::count_made_tokens, {maker})[0].integer("tokens");
     if (made < max) return;
     throw Error{ErrorCode::exhausted,
-                fmt::format("this token, the first one that it descends from and what that has "
-                            "made have made {} tokens that are valid, and the maximum is {} "
-                            "(--tokens-max); revoke some first",
+                fmt::format("{} valid tokens descend from the same first token as this one, and "
+                            "the maximum is {} (--tokens-max); revoke some first",
                             made, max)};
 }
 

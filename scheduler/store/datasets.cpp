@@ -117,8 +117,8 @@ void require_stored_below(Transaction& transaction, const NewDataset& dataset, s
             .integer("of_project");
     if (more <= max - stored) return;
     throw Error{ErrorCode::exhausted,
-                fmt::format("project {} has {} bytes of datasets made of uploads, {} more would be "
-                            "above {} (--stored-max-gib); delete some first",
+                fmt::format("project {} has {} bytes of datasets made from uploads; {} more would "
+                            "exceed {} (--stored-max-gib); delete some first",
                             dataset.project, stored, more, max)};
 }
 

@@ -21,7 +21,7 @@ FailingCore read_failing(const Row& row) {
         "{} jobs in a row have crashed on it, while the same work goes well elsewhere: {}",
         row.integer("failures"), row.text("jobs"));
     if (!found.drained)
-        found.reason += "; it takes jobs all the same: it is the last core that does";
+        found.reason += "; it still takes jobs, because it is the last core that does";
     return found;
 }
 

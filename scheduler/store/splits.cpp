@@ -45,7 +45,7 @@ void require_fewer_splits(Transaction& transaction, const StoredSplit& split, st
     const auto require = [max](const std::string& who, std::int64_t making) {
         if (making < max) return;
         throw Error{ErrorCode::exhausted,
-                    fmt::format("{} has {} splits that are not made yet, and the maximum is {} "
+                    fmt::format("{} has {} splits that are not ready yet, and the maximum is {} "
                                 "(--making-splits-max); try again when some are ready",
                                 who, making, max)};
     };

@@ -154,7 +154,7 @@ std::optional<CursorPlace> read_cursor(std::string_view scope, std::string_view 
         repaired_text(*text, text->size()) != *text) {
         throw Error{ErrorCode::invalid_argument,
                     "cursor does not belong to this list with this order and these filters; leave "
-                    "it out to begin again"};
+                    "it out to start from the beginning"};
     }
     return CursorPlace{text->substr(mark.size(), split - mark.size()), text->substr(split + 1)};
 }

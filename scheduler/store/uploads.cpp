@@ -45,8 +45,8 @@ void require_stored_below(Transaction& transaction, const Upload& upload, std::i
             "of_token");
     if (upload.size <= max - stored) return;
     throw Error{ErrorCode::exhausted,
-                fmt::format("this token has {} bytes of uploads and of datasets made of uploads, "
-                            "{} more would be above {} (--stored-max-gib); delete some first",
+                fmt::format("this token has {} bytes of uploads and of datasets made from uploads; "
+                            "{} more would exceed {} (--stored-max-gib); delete some first",
                             stored, upload.size, max)};
 }
 

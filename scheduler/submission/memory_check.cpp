@@ -18,8 +18,8 @@ std::vector<Problem> check_memory(store::Store& store, const JobSpec& spec) {
     if (most == 0 || *spec.accelerator.memory_bytes <= most) return {};
     return {{.pointer = "/accelerator/memory_bytes",
              .code = "out_of_range",
-             .message = fmt::format("accelerator.memory_bytes must be at most {}, what the largest "
-                                    "host has for jobs (--job-memory-mib), got {}",
+             .message = fmt::format("accelerator.memory_bytes must be at most {}, the memory that "
+                                    "the largest host has for jobs (--job-memory-mib), got {}",
                                     most, *spec.accelerator.memory_bytes)}};
 }
 

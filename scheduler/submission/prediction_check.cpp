@@ -83,11 +83,10 @@ FoundCheckpoints choose(store::Store& store, const store::Job& job, const std::s
 /// A job whose checkpoints stay as they are.
 std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
     if (job.kind != JobKind::train)
-        return refuse(
-                   pointer, "inconsistent",
-                   fmt::format("job {} is of the kind {} and has no checkpoints of its own; name "
-                               "the job that trained",
-                               job.id, to_string(job.kind)))
+        return refuse(pointer, "inconsistent",
+                      fmt::format("job {} is of the kind {} and has no checkpoints of its own; "
+                                  "name the training job",
+                                  job.id, to_string(job.kind)))
             .problems;
     if (is_final(job.state)) return {};
     return refuse(pointer, "not_finished",

@@ -35,7 +35,7 @@ std::vector<Problem> check_upload(store::Store& store, const Submitter& submitte
     const auto upload = find_own_upload(store, submitter, id);
     if (!upload)
         return refuse("not_found",
-                      fmt::format("there is no upload {}; POST /v1/uploads makes one", id));
+                      fmt::format("there is no upload {}; create one with POST /v1/uploads", id));
     if (!upload->complete)
         return refuse("inconsistent", fmt::format("the upload {} is not complete; finish it with "
                                                   "POST /v1/uploads/{}/complete",

@@ -168,11 +168,10 @@ void check_checkpoint(const SweepSpec& spec, const JobSpec& job, std::vector<Pro
     problems.push_back(
         {"/job/checkpoint/save_final",
          "inconsistent",
-         fmt::format(
-             "job.checkpoint.save_final cannot be false with algorithm {}{}: a trial ends at "
-             "each rung or generation and goes on from the checkpoint that was saved there",
-             to_string(spec.algorithm.name),
-             spec.algorithm.name == SearchMethod::asha ? " in mode promote" : ""),
+         fmt::format("job.checkpoint.save_final cannot be false with algorithm {}{}: a trial ends "
+                     "at each rung or generation and continues from the checkpoint saved there",
+                     to_string(spec.algorithm.name),
+                     spec.algorithm.name == SearchMethod::asha ? " in mode promote" : ""),
          {"true"}});
 }
 
@@ -195,7 +194,7 @@ void check_exploit(const SweepSpec& spec, const Space& space, std::vector<Proble
         const auto unfit = submission::check_continued(decoded_before.value, decoded_after.value);
         if (unfit.empty()) continue;
         problems.push_back({one.spec.given_at.pointer, "not_allowed",
-                            fmt::format("{} cannot be a parameter with pbt, which goes on from "
+                            fmt::format("{} cannot be a parameter with pbt, which continues from "
                                         "another trial's checkpoint with other values: {}",
                                         one.path, unfit.front().message)});
     }

@@ -47,7 +47,7 @@ Decoded<CheckedJob> continued_job(store::Store& store, const SweepRun& run, cons
     const auto job_id = store::find_job_of_parent(store, run.sweep.id, key);
     const auto origin = job_id ? store::find_job(store, *job_id) : std::nullopt;
     if (!origin)
-        return impossible(fmt::format("the job of trial {} that trained to {} is gone",
+        return impossible(fmt::format("the job of trial {} that trained to {} was deleted",
                                       wanted.from->trial, wanted.from->time));
     const bool can_begin_again = run.spec.algorithm.name != SearchMethod::pbt;
     if (can_begin_again && !store::find_newest_checkpoint(store, origin->id))

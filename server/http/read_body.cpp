@@ -89,8 +89,9 @@ public:
             if (!timed_out(error)) co_return BodyEnd{BodyEnd::Kind::broken};
             if (seconds_left() <= 0) break;
         }
-        co_return refused({408, "body_too_slow",
-                           fmt::format("the body must come at {} bytes/s at least", bytes_per_s_)});
+        co_return refused(
+            {408, "body_too_slow",
+             fmt::format("the body must arrive at {} bytes/s or faster", bytes_per_s_)});
     }
 
 private:

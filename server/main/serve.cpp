@@ -150,7 +150,7 @@ std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
     const auto counter = [](const char* name, const char* help, std::int64_t value) {
         return PrometheusSample{name, help, true, double(value)};
     };
-    return {counter("slipway_webhooks_delivered_total", "Webhook messages that were taken.",
+    return {counter("slipway_webhooks_delivered_total", "Webhook messages that were accepted.",
                     counts.delivered),
             counter("slipway_webhooks_retried_total",
                     "Attempts to deliver a webhook message that failed and will be repeated.",

@@ -65,7 +65,7 @@ void require_room(const Context& context, const store::CrossValidation& of,
     if (of.reason && of.reason->code == "split_failed")
         refuse(of, "has no folds: " + of.reason->message + "; create another one");
     if (!owner_of(context.services.store, of))
-        refuse(of, "cannot go on: the token that created it may no longer submit jobs");
+        refuse(of, "cannot continue: the token that created it may no longer submit jobs");
     const auto spec = decode_cross_validation(store::stored_json(of.spec));
     const bool ends_others =
         spec.ok() && spec.value.parallel.on_fold_failure == FoldFailure::cancel;
@@ -77,7 +77,7 @@ void require_room(const Context& context, const store::CrossValidation& of,
             }) == choice.chosen.end())
             left.push_back(fmt::format("{} ({})", fold.fold.fold, fold.code));
     refuse(of, fmt::format("would end again at once: parallel.on_fold_failure is cancel, and these "
-                           "folds would stay failed: {}; name their codes, too, or none",
+                           "folds would stay failed: {}; give their codes, too, or no codes",
                            fmt::join(left, ", ")));
 }
 

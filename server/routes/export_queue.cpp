@@ -55,7 +55,7 @@ void ExportQueue::add(const Key& key, const WeightsExport& wanted, const std::st
                                 "wait until one is complete",
                                 of_token)};
     if (entries_.size() >= limits_.in_all)
-        throw Error{ErrorCode::unavailable, "too many exports wait to be made; try again later"};
+        throw Error{ErrorCode::unavailable, "too many exports are waiting; try again later"};
     entries_[key] = {.wanted = wanted, .token = token, .number = ++numbers_};
     changed_.notify_all();
 }

@@ -64,8 +64,8 @@ void check_order(const Request& request, const AskedOrder& asked, std::vector<Pr
             fmt::format("order_by={} needs metric, such as metric=val_loss", asked.word)));
     if (!asked.by_metric() && request.query("metric"))
         problems.push_back(query_problem("metric", "inconsistent",
-                                         "metric has a meaning only with order_by=best or "
-                                         "order_by=last; give one of them or leave it out"));
+                                         "metric is only valid with order_by=best or "
+                                         "order_by=last; give one of them, or leave metric out"));
     if (asked.word != "best" && request.query("mode"))
         problems.push_back(query_problem(
             "mode", "inconsistent", "mode has a meaning only with order_by=best; leave it out"));

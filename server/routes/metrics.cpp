@@ -56,9 +56,8 @@ Curve read_curve(const Context& context, const std::string& job_id, const std::s
 std::vector<std::string> names_asked(const Context& context) {
     std::vector<std::string> names = query_words(context.request, "names");
     if (std::ssize(names) <= names_max) return names;
-    const std::string message =
-        fmt::format("at most {} metrics, got {}; ask for the others in a second request", names_max,
-                    names.size());
+    const std::string message = fmt::format(
+        "at most {} metrics, got {}; request the others separately", names_max, names.size());
     throw_problems({{.pointer = "/names", .code = "too_many", .message = message}}, "invalid_query",
                    "the query");
     return {};

@@ -24,8 +24,8 @@ namespace {
 void require_external(const store::Sweep& sweep) {
     if (!sweep.external)
         throw Error{ErrorCode::conflict,
-                    "the trials of this sweep are jobs, which the service runs by itself; a sweep "
-                    "without job is for trials that run elsewhere"};
+                    "the trials of this sweep are jobs, which the service runs; only a sweep "
+                    "without job has trials that run elsewhere"};
     if (sweep.state != SweepState::running)
         throw Error{ErrorCode::conflict, fmt::format("the sweep is {}; resume or extend it first",
                                                      to_string(sweep.state))};

@@ -31,7 +31,7 @@ void require_retries(const sweeps::SweepRun& run) {
     if (search::can_retry(run.spec.algorithm.name, races)) return;
     throw Error{
         ErrorCode::conflict,
-        fmt::format("a trial of {} cannot be tried again: the others have gone on without it",
+        fmt::format("a trial of {} cannot be retried: the others have continued without it",
                     races ? "a sweep with fold pruning" : to_string(run.spec.algorithm.name))};
 }
 
@@ -131,7 +131,7 @@ Response retry_sweep_trial(const Context& context) {
         if (again.state == "running") return std::nullopt;    // repeated
         if (again.state != "failed")
             throw Error{ErrorCode::conflict,
-                        fmt::format("trial {} is {}; only one that failed can be tried again",
+                        fmt::format("trial {} is {}; only a failed trial can be retried",
                                     again.number, again.state)};
         return retry_step(context, now, {{.number = again.number, .reason = again.reason}});
     });

@@ -31,7 +31,7 @@ void require_subset(const Identity& who, const std::vector<std::string>& project
     if (is_within(who, projects)) return;
     throw_problems({{.pointer = "/projects",
                      .code = "not_allowed",
-                     .message = "must name some of the projects of which you are an admin",
+                     .message = "must name projects of which you are an admin",
                      .allowed = who.projects(Access::admin)}},
                    "invalid_token", "the token");
 }

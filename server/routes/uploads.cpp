@@ -73,7 +73,7 @@ std::uint64_t offset_header(const Request& request) {
         throw ProblemError(
             {.status = 400,
              .code = "bad_upload_offset",
-             .detail = "the header Upload-Offset must say, in bytes, where this part begins"});
+             .detail = "the header Upload-Offset must give the offset of this part in bytes"});
     return offset;
 }
 

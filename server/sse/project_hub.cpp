@@ -119,8 +119,8 @@ public:
             hub_->ring.read(after_, filter_, bytes.size() + hub_->options.take_bytes, bytes);
         if (read.lost)
             bytes += "id: " + hub_->ring.id_of(read.read_to) +
-                     "\nevent: gap\ndata: {\"message\":\"events are missing: read what you show "
-                     "again\"}\n\n";
+                     "\nevent: gap\ndata: {\"message\":\"events are missing: read the state of "
+                     "your objects again\"}\n\n";
         after_ = read.read_to;
         return true;
     }

@@ -299,7 +299,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
         if self.trials(rounds)[0]["state"] == "failed":
             refused = self.service.call("POST", f"/v1/sweeps/{rounds}/retry", {})
             self.assertEqual(refused.status, 409)
-            self.assertIn("gone on without it", refused.json["detail"])
+            self.assertIn("continued without it", refused.json["detail"])
         self.service.post(f"/v1/sweeps/{rounds}/stop", {})
         self.wait_end(rounds)
 

@@ -210,7 +210,7 @@ PackedImages pack_images(const Dataset& images, const PackOptions& options) {
         if (!found && found.error().code() == ErrorCode::data_loss) {
             std::error_code gone;
             fs::remove(path, gone);
-            return {.why_not = fmt::format("{}; it was removed and will be made anew",
+            return {.why_not = fmt::format("{}; it was removed and will be created again",
                                            found.error().what())};
         }
         std::optional<Pack> pack = std::move(found).value();

@@ -117,7 +117,7 @@ std::string problem_with(const fs::path& folder) {
         return fmt::format("{} cannot be written: {}", folder.string(), std::strerror(errno));
     if (!is_version_2(folder)) {
         if (fs::exists(folder / "memory.limit_in_bytes")) return {};
-        return fmt::format("{} is no cgroup with a memory controller", folder.string());
+        return fmt::format("{} is not a cgroup with a memory controller", folder.string());
     }
     if (!has_word(read_text(folder / "cgroup.controllers"), "memory"))
         return fmt::format("{} has no memory controller", folder.string());

@@ -82,8 +82,8 @@ ConfinementFeature memory(const MachineSupport& machine) {
                             machine.cgroups.folder.string())};
     }
     const std::string by_reading = fmt::format(
-        "what a process uses is read five times a second, and above its limit it is "
-        "ended (no cgroup: {})",
+        "the memory of each process is read five times a second; above its limit it is ended (no "
+        "cgroup: {})",
         machine.cgroups.missing);
     if (!machine.filters) {
         return {"memory", false,
@@ -96,8 +96,8 @@ ConfinementFeature memory(const MachineSupport& machine) {
 
 ConfinementFeature disk(const MachineSupport&) {
     return {"disk", false,
-            "the size of one file is limited (RLIMIT_FSIZE), the sum of all files is not: give the "
-            "home folder a file system or a project quota of its own"};
+            "the size of one file is limited (RLIMIT_FSIZE), the total size of all files is not: "
+            "put the home folder on its own file system, or set a quota"};
 }
 
 constexpr std::array features{files,     system_calls, network, user, signals,

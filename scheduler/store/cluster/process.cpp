@@ -135,8 +135,8 @@ std::optional<Account> postgres_account() {
     getpwnam_r("postgres", &entry, buffer.data(), buffer.size(), &found);
     if (!found) {
         throw Error{ErrorCode::invalid_argument,
-                    "started as root, the private PostgreSQL runs as the user postgres, and there "
-                    "is none: install the package postgresql, or start slipwayd as another user, "
+                    "started as root, the private PostgreSQL runs as the user postgres, who does "
+                    "not exist: install the package postgresql, or start slipwayd as another user, "
                     "or use --database"};
     }
     Account account{"postgres", entry.pw_uid, entry.pw_gid, {}};

@@ -86,7 +86,7 @@ TEST(Samplers, wrong_points_to_start_with_are_explained) {
                       "b": {"type": "uniform", "min": 0, "max": 1}},
             "constraints": ["lr < b"]})");
     EXPECT_EQ(start_point_problems(space, {{{"lrr", 1}}}, "/warm_start/points").at(0).message,
-              "warm_start.points[0].lrr is no parameter of the space; did you mean \"lr\"?");
+              "warm_start.points[0].lrr is not a parameter of the space; did you mean \"lr\"?");
     EXPECT_EQ(start_point_problems(space, {{{"lr", 2}}}, "/warm_start/points").at(0).message,
               "warm_start.points[0].lr must be a value that lr can have, got 2");
     EXPECT_EQ(

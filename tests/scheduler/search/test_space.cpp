@@ -63,9 +63,10 @@ TEST(SearchSpace, wrong_constraints_name_place_and_names) {
         problems));
     ASSERT_EQ(problems.size(), 2u);
     EXPECT_EQ(problems[0].pointer, "/constraints/0");
-    EXPECT_EQ(problems[0].message,
-              "constraints[0] names train.widht, which is no parameter of the space; did you mean "
-              "\"train.width\"?");
+    EXPECT_EQ(
+        problems[0].message,
+        "constraints[0] names train.widht, which is not a parameter of the space; did you mean "
+        "\"train.width\"?");
     EXPECT_EQ(problems[0].allowed, std::vector<std::string>{"train.width"});
     EXPECT_EQ(problems[1].pointer, "/constraints/1");
 }

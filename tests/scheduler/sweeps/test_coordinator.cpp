@@ -114,8 +114,7 @@ TEST(Coordinator, a_failed_job_says_why_and_can_be_tried_again) {
     EXPECT_EQ(run.jobs[0].reason, "a user tries it again");
     ASSERT_THAT(log.events.at(0).decisions, SizeIs(1));
     EXPECT_EQ(log.events[0].decisions[0].action, search::Action::retry);
-    EXPECT_EQ(log.events[0].decisions[0].reason,
-              "it had failed before its first value and is tried again");
+    EXPECT_EQ(log.events[0].decisions[0].reason, "it failed before its first value and is retried");
     const auto step = advance(run, {.jobs = {ended(1, JobState::succeeded, {{1, 0.2}})}});
     ASSERT_THAT(wanted(step), ElementsAre(0));
     EXPECT_TRUE(step.jobs[0].is_retry);
@@ -135,8 +134,7 @@ TEST(Coordinator, trials_that_are_tried_again_are_replayed) {
     keep(advance(run, {.jobs = {ended(1, JobState::failed, {{1, 0.1}})}}).log);
     StepLog retry;
     take(run, retry, search::RetryEvent{1});
-    EXPECT_EQ(retry.events.at(0).decisions.at(0).reason,
-              "it had failed after epoch 1 and is tried again");
+    EXPECT_EQ(retry.events.at(0).decisions.at(0).reason, "it failed after epoch 1 and is retried");
     keep(retry);
     keep(advance(run, {.jobs = {ended(2, JobState::succeeded, {{1, 0.4}})}}).log);
     keep(advance(run, {.jobs = {ended(1, JobState::succeeded, {{2, 0.2}})}}).log);

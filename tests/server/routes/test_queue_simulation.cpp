@@ -109,7 +109,7 @@ TEST_F(SimulateRoute, other_projects_are_counted_and_not_named) {
                     .before = found.now,
                     .after = found.now + std::chrono::seconds{9}}};
     found.wait_code = "behind";
-    found.wait_message = "core 1 is kept for job " + foreign + ", which is ahead in the queue";
+    found.wait_message = "core 1 is reserved for job " + foreign + ", which is ahead in the queue";
     found.blocking_job = foreign;
     const auto response = service.call_as(bound, "POST", "/v1/queue/simulate", {{"job", spec}});
     ASSERT_EQ(response.status, 200) << response.body;
