@@ -75,7 +75,7 @@ const Object<FoldParallelism>& fold_parallelism_table() {
                    "time; 1: one fold after the other.",
                    Integer{.min = 1, .max = split_folds_max})
             .field("on_fold_failure", &FoldParallelism::on_fold_failure,
-                   "continue: the other folds go on; cancel: they are cancelled. Either way the "
+                   "continue: the other folds continue; cancel: they are cancelled. Either way the "
                    "cross-validation fails and names the folds that failed.",
                    Choice<FoldFailure>{});
     return table;
@@ -108,8 +108,8 @@ const Object<CrossValidationSpec>& cross_validation_table() {
             .field("labels", &CrossValidationSpec::labels, "Key-value labels for filtering.",
                    Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
             .field("split", &CrossValidationSpec::split,
-                   "How to divide the dataset. A split that the dataset has and that was made in "
-                   "the same way is used again.",
+                   "How to divide the dataset. If the dataset already has an equal split, that one "
+                   "is used.",
                    Nested<SplitCreate>{&split_create_table()}, {.unless = "split_id"})
             .field("split_id", &CrossValidationSpec::split_id,
                    "Id of a stored split of the dataset (spl_…), instead of split.",

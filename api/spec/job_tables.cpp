@@ -252,10 +252,10 @@ const Object<CheckpointSpec>& checkpoint_table() {
                    "Save a checkpoint every N epochs; 0: not by epochs.",
                    Integer{.min = 0, .max = 1000000})
             .field("save_final", &CheckpointSpec::save_final,
-                   "Save a checkpoint at the end of training, also when the job is cancelled or "
-                   "its time is used up. false: what every_steps and every_epochs save remains; "
-                   "with both at 0 the job leaves metrics and no weights. A job that is paused or "
-                   "preempted saves all the same.",
+                   "Save a checkpoint at the end of training, also if the job is cancelled or "
+                   "exceeds its time limit. false: only the checkpoints of every_steps and "
+                   "every_epochs are saved; with both 0 the job has metrics but no weights. A job "
+                   "that is paused or preempted always saves one.",
                    Flag{})
             .field("best", &CheckpointSpec::best, "Selection of the best checkpoints.",
                    Nested<BestSpec>{&best_table()})
@@ -294,7 +294,7 @@ const Object<LimitsSpec>& limits_table() {
                    "The job is timed_out beyond it.",
                    Number{.max = 3.2e10, .above = 0})
             .field("max_restarts", &LimitsSpec::max_restarts,
-                   "Maximum number of restarts after its executor was lost.",
+                   "Maximum number of restarts after a lost executor.",
                    Integer{.min = 0, .max = 1000})
             .field("start_after", &LimitsSpec::start_after, "Earliest start time.", Time{})
             .field("valid_until", &LimitsSpec::valid_until,
@@ -332,12 +332,11 @@ const Object<QueueSpec>& queue_table() {
             .field("group", &QueueSpec::group,
                    "Group of jobs of the project that share a limit, such as those of one sweep.",
                    Text{.form = &plain_name}, {.absent_when_empty = true})
-            .field(
-                "group_limit", &QueueSpec::group_limit,
-                "Maximum number of jobs of the group that run at the same time. The limit is the "
-                "group's: the newest job that names one sets it. Default: unchanged, at first "
-                "no limit.",
-                Integer{.min = 1, .max = 10000})
+            .field("group_limit", &QueueSpec::group_limit,
+                   "Maximum number of jobs of the group that run at the same time. It applies to "
+                   "the whole group; the newest job that gives a limit sets it. Default: "
+                   "unchanged, at first no limit.",
+                   Integer{.min = 1, .max = 10000})
             .rule(judge_group);
     return table;
 }

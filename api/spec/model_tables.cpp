@@ -144,7 +144,7 @@ const Object<SliceSpec>& slice_table() {
     static const auto table =
         Object<SliceSpec>("SliceSpec", "Whole hosts of 8 virtual cores each that train together.")
             .field("cores", &SliceSpec::cores,
-                   "Number of virtual cores of all hosts together; no more than the known hosts "
+                   "Total number of virtual cores on all hosts; at most as many as the known hosts "
                    "have.",
                    Integer{.min = 2 * host_cores, .max = 2048, .multiple_of = host_cores},
                    {.required = true});
@@ -179,7 +179,7 @@ const Object<AcceleratorSpec>& accelerator_table() {
                    "Run on whole hosts; gradients are summed over the cores of all of them.",
                    Nested<SliceSpec>{&slice_table()}, {.required = true, .only = {"slice"}})
             .field("memory_bytes", &AcceleratorSpec::memory_bytes,
-                   "Memory limit, of a slice on each host: a program that needs more is rejected "
+                   "Memory limit; for a slice, on each host. A program that needs more is rejected "
                    "before it runs.",
                    Integer{.min = 1 << 20})
             .rule([](const Json&, AcceleratorSpec& spec, const Reader&) {

@@ -51,7 +51,7 @@ constexpr auto group_texts = std::to_array<GroupText>({
     {"datasets", "Datasets and their stored splits."},
     {"uploads", "Files that are sent in pieces and become datasets."},
     {"machine", "Hosts and their cores."},
-    {"queue", "Jobs that wait: their order, how many there are, and what a change would do."},
+    {"queue", "Waiting jobs: their order, their number, and the effect of a change."},
     {"projects", "Projects: weights, quotas and usage."},
     {"access", "Tokens, browser sessions and the audit log."},
     {"webhooks", "Messages to other services when a job changes its state."},

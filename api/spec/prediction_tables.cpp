@@ -89,7 +89,7 @@ const Object<PredictionSource>& prediction_source_table() {
                                  "A checkpoint of a job that has ended, or several as an "
                                  "ensemble, whose outputs are averaged.")
             .field("job", &PredictionSource::job,
-                   "Id of the job that saved it. Required if checkpoint is the name of one.",
+                   "Id of the job that saved the checkpoint. Required unless checkpoint is an id.",
                    Text{.form = &job_id}, {.absent_when_empty = true})
             .field("checkpoint", &PredictionSource::checkpoint,
                    "best, last, a checkpoint name of the job, or a checkpoint id (ckp_…); best or "
@@ -103,7 +103,7 @@ const Object<PredictionSource>& prediction_source_table() {
                               .unique = true},
                    {.absent_when_empty = true})
             .field("cross_validation", &PredictionSource::cross_validation,
-                   "Id of a cross-validation, of whose folds the checkpoints are the ensemble.",
+                   "Id of a cross-validation: the ensemble of the checkpoints of its folds.",
                    Text{.form = &cross_validation_id}, {.absent_when_empty = true})
             .rule(judge_source);
     return table;

@@ -238,12 +238,12 @@ const Object<TokenCreate>& token_create_table() {
                    "viewer: read; editor: read and write; admin: also manage tokens and cores.",
                    Choice<TokenRole>{})
             .field("projects", &TokenCreate::projects,
-                   "Projects that the token may access; empty: all, or all of its member.",
+                   "Projects that the token may access; empty: all, or all those of its member.",
                    List<Text>{.item = {.form = &plain_name}, .max = 100, .unique = true})
             .field("member", &TokenCreate::member,
-                   "Member whose token it is: in each project it may do what the member may there, "
-                   "and at most what its own role allows. Default: the member of the token that "
-                   "creates it; if that has none, none.",
+                   "Member that the token belongs to: in each project it may do what both the role "
+                   "of the member there and its own role permit. Default: the member of the token "
+                   "that creates it, if any.",
                    Text{.form = &member_name}, {.absent_when_empty = true})
             .field("expires_at", &TokenCreate::expires_at, "Expiry time.", Time{});
     return table;
@@ -324,8 +324,8 @@ const Object<ProjectQuota>& project_quota_table() {
                    "limit.",
                    Integer{.min = 0, .max = 1000000}, {.nullable = true})
             .field("class_max", &ProjectQuota::class_max,
-                   "Most urgent class that jobs of the project may have; null: any. Jobs of the "
-                   "queue stay as they are.",
+                   "Most urgent class that jobs of the project may have; null: any. Queued jobs "
+                   "are not changed.",
                    Choice<QueueClass>{}, {.nullable = true});
     return table;
 }
@@ -337,13 +337,13 @@ const Object<WebhookCreate>& webhook_create_table() {
         Object<WebhookCreate>("WebhookCreate", "A webhook to create.")
             .field("url", &WebhookCreate::url,
                    "URL that messages are posted to, http or https. It must lead to a public "
-                   "address, or to one that the operator allows; redirects are not followed.",
+                   "address, or to one that the operator permits; redirects are not followed.",
                    Text{.max = 2000}, {.required = true})
-            .field("project", &WebhookCreate::project, "Project whose jobs it is told of.",
+            .field("project", &WebhookCreate::project, "Project whose jobs it reports.",
                    Text{.form = &plain_name})
             .field("events", &WebhookCreate::events, "Events that are sent.",
                    List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true})
-            .field("description", &WebhookCreate::description, "What it is for.",
+            .field("description", &WebhookCreate::description, "Description of its purpose.",
                    webhook_description);
     return table;
 }
@@ -353,27 +353,26 @@ const Object<WebhookPatch>& webhook_patch_table() {
         Object<WebhookPatch>("WebhookPatch", "Fields to change; absent fields are unchanged.")
             .field("url", &WebhookPatch::url,
                    "New URL, as in WebhookCreate. The webhook depends on the token that sets it: "
-                   "nothing is sent once that token has ended.",
+                   "nothing is sent once that token is no longer valid.",
                    Text{.max = 2000})
             .field("events", &WebhookPatch::events, "New events; they replace all existing ones.",
                    List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true})
             .field("description", &WebhookPatch::description, "New description.",
                    webhook_description)
             .field("enabled", &WebhookPatch::enabled,
-                   "false: events are not noted, and deliveries that wait are sent once it is true "
-                   "again.",
+                   "false: events are not recorded, and waiting deliveries are sent once it is "
+                   "true again.",
                    Flag{})
             .field("rotate_secret", &WebhookPatch::rotate_secret,
-                   "true: make a new secret and return it once. For 24 hours messages are signed "
-                   "with the old one as well.",
+                   "true: create a new secret and return it once. For 24 hours, messages are also "
+                   "signed with the old one.",
                    Flag{});
     return table;
 }
 
 const Object<RetryFailedBody>& retry_failed_table() {
     static const auto table =
-        Object<RetryFailedBody>("RetryFailed",
-                                "What of a sweep or a cross-validation to try again.")
+        Object<RetryFailedBody>("RetryFailed", "What to retry in a sweep or a cross-validation.")
             .field("codes", &RetryFailedBody::codes,
                    "Only trials or folds that failed with these codes, such as data_error. Absent: "
                    "all that failed.",

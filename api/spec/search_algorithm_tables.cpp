@@ -60,7 +60,7 @@ void add_sampler_fields(Object<T>& table) {
         .field("startup_trials", &T::startup_trials,
                "Number of results before the model is used; earlier trials are spread evenly.",
                Integer{.min = 1, .max = 100000}, {.only = {"tpe"}})
-        .field("candidates", &T::candidates, "Candidates drawn from the model for each trial.",
+        .field("candidates", &T::candidates, "Candidates sampled from the model for each trial.",
                Integer{.min = 1, .max = 10000}, {.only = {"tpe"}})
         .field("constant_liar", &T::constant_liar,
                "Count running trials as bad results, so that concurrent trials differ.", Flag{},
@@ -103,7 +103,7 @@ void add_other_fields(Object<AlgorithmSpec>& table) {
                "Fraction of the trials that copies one of the best after each generation.",
                Number{.max = 0.5, .above = 0}, {.only = {"pbt"}})
         .field("resample_probability", &AlgorithmSpec::resample_probability,
-               "Probability that a copied parameter is drawn again instead of perturbed.",
+               "Probability that a copied parameter is sampled again instead of perturbed.",
                Number{.min = 0, .max = 1}, {.only = {"pbt"}})
         .field("perturbation", &AlgorithmSpec::perturbation,
                "Factor by which copied numbers are multiplied or divided.",

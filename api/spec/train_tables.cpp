@@ -76,8 +76,9 @@ const Object<ScheduleSpec>& schedule_table() {
                    "decay to min_lr; linear: linear decay to 0; one_cycle: half-cosine rise and "
                    "decay, of the learning rate only.",
                    Choice<ScheduleName>{})
-            .field("step_epochs", &ScheduleSpec::step_epochs, "Epochs between two reductions.",
-                   Integer{.min = 1, .max = 1000000}, {.required = true, .only = {"step"}})
+            .field("step_epochs", &ScheduleSpec::step_epochs,
+                   "Number of epochs between two reductions.", Integer{.min = 1, .max = 1000000},
+                   {.required = true, .only = {"step"}})
             .field("gamma", &ScheduleSpec::gamma, "Factor of each reduction.",
                    Number{.max = 1, .above = 0}, {.only = {"step"}})
             .field("warmup_steps", &ScheduleSpec::warmup_steps, "Steps of linear warmup.",
@@ -93,11 +94,11 @@ const Object<ScheduleSpec>& schedule_table() {
             .field("final_div_factor", &ScheduleSpec::final_div_factor,
                    "The final learning rate is the initial one divided by this.", Number{.min = 1},
                    {.only = {"one_cycle"}})
-            .field("length", &ScheduleSpec::length,
-                   "Length of the schedule in epochs, or in steps where the job has train.steps, "
-                   "when the job is the beginning of a longer training. Default: that of the job.",
-                   Integer{.min = 1, .max = 1000000000},
-                   {.only = {"cosine", "linear", "one_cycle"}});
+            .field(
+                "length", &ScheduleSpec::length,
+                "Length of the schedule in epochs, or in steps if the job has train.steps; for a "
+                "job that is the first part of a longer training. Default: the length of the job.",
+                Integer{.min = 1, .max = 1000000000}, {.only = {"cosine", "linear", "one_cycle"}});
     return table;
 }
 
@@ -105,7 +106,7 @@ const Object<EmaSpec>& ema_table() {
     static const auto table =
         Object<EmaSpec>("EmaSpec",
                         "Exponential moving average of the weights; evaluations and checkpoints "
-                        "use it in place of the weights.")
+                        "use it instead of the weights.")
             .field("decay", &EmaSpec::decay, "Decay of the moving average.",
                    Number{.above = 0, .below = 1}, {.required = true});
     return table;

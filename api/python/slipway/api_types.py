@@ -10,19 +10,19 @@ from typing import Any, Literal, NotRequired, TypedDict, Union
 class AcceleratorSpecCores(TypedDict):
     # Number of virtual cores of one host; gradients are summed over them.
     cores: NotRequired[Literal[1, 8]]
-    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
+    # Memory limit; for a slice, on each host. A program that needs more is rejected before it runs.
     memory_bytes: NotRequired[int]
 
 
 class AcceleratorSpecCoreIds(TypedDict):
     # Run on exactly this core; the job waits for it.
     core_ids: list[int]
-    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
+    # Memory limit; for a slice, on each host. A program that needs more is rejected before it runs.
     memory_bytes: NotRequired[int]
 
 
 class AcceleratorSpecSlice(TypedDict):
-    # Memory limit, of a slice on each host: a program that needs more is rejected before it runs.
+    # Memory limit; for a slice, on each host. A program that needs more is rejected before it runs.
     memory_bytes: NotRequired[int]
     # Run on whole hosts; gradients are summed over the cores of all of them.
     slice: SliceSpec
@@ -54,7 +54,7 @@ class AlgorithmSpecSobol(TypedDict):
 
 
 class AlgorithmSpecTpe(TypedDict):
-    # Candidates drawn from the model for each trial.
+    # Candidates sampled from the model for each trial.
     candidates: NotRequired[int]
     # Count running trials as bad results, so that concurrent trials differ.
     constant_liar: NotRequired[bool]
@@ -125,7 +125,7 @@ class AlgorithmSpecPbt(TypedDict):
     population: NotRequired[int]
     # Fraction of the trials that copies one of the best after each generation.
     quantile: NotRequired[float]
-    # Probability that a copied parameter is drawn again instead of perturbed.
+    # Probability that a copied parameter is sampled again instead of perturbed.
     resample_probability: NotRequired[float]
     # How points are chosen. Default: random.
     sampler: NotRequired[SamplerSpec]
@@ -160,7 +160,7 @@ class Attempt(TypedDict):
     exit_kind: str | None
     # Exit code of the executor, or 128 + signal.
     exit_status: int | None
-    # Host that it runs on; of a slice that of rank 0.
+    # Host that it runs on; for a slice, the host of rank 0.
     host: str
     # All of its processes by rank: one for each host.
     members: list[AttemptMember]
@@ -183,7 +183,7 @@ class AttemptList(TypedDict):
 
 
 class AttemptMember(TypedDict):
-    """What one host does of an attempt."""
+    """The part of an attempt on one host."""
     # Cores that it holds or held.
     cores: list[int]
     # Time at which it ended, on a slice.
@@ -208,7 +208,7 @@ class AuditEntry(TypedDict):
     action: str
     # Time of the action.
     at: str
-    # More about the action.
+    # Details of the action.
     detail: dict[str, Any]
     # Number of the entry.
     id: int
@@ -216,7 +216,7 @@ class AuditEntry(TypedDict):
     object: str | None
     # Request, as in the log.
     request_id: str | None
-    # Token that acted; null: nobody known.
+    # Token that acted; null: unknown.
     token_id: str | None
 
 
@@ -433,7 +433,7 @@ class ChangedWebhook(TypedDict):
     created_at: str
     # tok_…
     created_by: str
-    # What it is for.
+    # Description of its purpose.
     description: str
     # false: nothing is sent.
     enabled: bool
@@ -441,15 +441,15 @@ class ChangedWebhook(TypedDict):
     events: list[Literal['job.created', 'job.started', 'job.paused', 'job.resumed', 'job.requeued', 'job.ended']]
     # whk_…
     id: str
-    # Messages are signed with the secret before the last one as well, until then.
+    # Until this time, messages are also signed with the previous secret.
     previous_secret_until: str | None
-    # Project whose jobs it is told of.
+    # Project whose jobs it reports.
     project: str
     # New secret, if there is one; it is not shown again.
     secret: NotRequired[str]
     # URL that messages are posted to.
     url: str
-    # tok_…; nothing is sent once this token has ended.
+    # tok_…; nothing is sent once this token is no longer valid.
     url_set_by: str
 
 
@@ -481,7 +481,7 @@ class Checkpoint(TypedDict):
     pinned: bool
     # Number of completed steps.
     step: int
-    # Build that saved it; null: a build that did not say.
+    # Build that saved it; null: unknown.
     written_by: CheckpointWriter | None
 
 
@@ -523,17 +523,17 @@ class CheckpointSpec(TypedDict):
     every_steps: NotRequired[int]
     # Number of most recent checkpoints to keep.
     keep_last: NotRequired[int]
-    # Save a checkpoint at the end of training, also when the job is cancelled or its time is used
-    # up. false: what every_steps and every_epochs save remains; with both at 0 the job leaves
-    # metrics and no weights. A job that is paused or preempted saves all the same.
+    # Save a checkpoint at the end of training, also if the job is cancelled or exceeds its time
+    # limit. false: only the checkpoints of every_steps and every_epochs are saved; with both 0 the
+    # job has metrics but no weights. A job that is paused or preempted always saves one.
     save_final: NotRequired[bool]
 
 
 class CheckpointWriter(TypedDict):
-    """The build that saved a checkpoint, and its form."""
-    # Mark of the program file.
+    """The build that saved a checkpoint, and the version of its format."""
+    # Hash of the program file.
     build: str
-    # Version of the form of the files.
+    # Version of the format of the files.
     format: int
     # Program and version.
     program: str
@@ -568,13 +568,14 @@ class ComparedMetric(TypedDict):
     mode: Literal['min', 'max']
     # val_loss, …
     name: str
-    # Folds of which a value is not finite.
+    # Folds in which a value is not finite.
     nonfinite: int
     # Two-sided p-value of t with n - 1 degrees of freedom.
     p_value: float | None
     # Folds on which the second is better.
     second_better: int
-    # Error of mean_difference, corrected for folds sharing training samples (Nadeau and Bengio).
+    # Standard error of mean_difference, corrected for training samples shared by the folds (Nadeau
+    # and Bengio).
     standard_error: float | None
     # Standard deviation of the differences.
     std: float | None
@@ -626,7 +627,7 @@ class CoreList(TypedDict):
 
 class CoreUse(TypedDict):
     """How much of the machine is in use."""
-    # Cores without a job that accept none.
+    # Drained cores without a job.
     drained: int
     # Cores that a job may take now.
     free: int
@@ -674,7 +675,7 @@ class CrossValidation(TypedDict):
     split_id: str
     # Time at which its split was ready.
     started_at: str | None
-    # preparing: the split is being made; running; cancelling; succeeded, failed or cancelled.
+    # preparing: the split is being created; running; cancelling; succeeded, failed or cancelled.
     state: Literal['preparing', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']
 
 
@@ -694,7 +695,8 @@ class CrossValidationComparison(TypedDict):
 
 class CrossValidationFold(TypedDict):
     """A fold of a cross-validation."""
-    # Groups and classes on both sides, as in the report of the split; null when the split is gone.
+    # Groups and classes in training and validation, as in the report of the split; null if the
+    # split was deleted.
     counts: dict[str, Any] | None
     # Time at which it ended.
     finished_at: str | None
@@ -750,11 +752,11 @@ class CrossValidationPreview(TypedDict):
     dataset_id: str
     # Effective values of each fold's job.
     effective: dict[str, Any]
-    # Number of folds; null where only the data tell.
+    # Number of folds; null: it depends on the data.
     folds: int | None
     # The request, normalised.
     spec: CrossValidationSpec
-    # Split that would be used again; null: one would be made.
+    # Existing split that would be used; null: a split would be created.
     split_id: str | None
 
 
@@ -767,16 +769,16 @@ class CrossValidationReason(TypedDict):
 
 
 class CrossValidationRetry(TypedDict):
-    """Folds that are tried again."""
+    """Folds that are retried."""
     # Failed folds by code, before the call.
     codes: dict[str, Any]
     # true: nothing was changed.
     dry_run: bool
-    # The folds that are tried again.
+    # The folds that are retried.
     items: list[RetriedFold]
-    # Number of folds that failed and stay as they are.
+    # Number of failed folds that are not retried.
     left: int
-    # Number of folds that are tried again, or would be.
+    # Number of folds that are retried, or would be.
     retried: int
     # State of the cross-validation after it.
     state: Literal['preparing', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']
@@ -796,8 +798,7 @@ class CrossValidationSpec(TypedDict):
     parallel: NotRequired[FoldParallelism]
     # Project that the cross-validation and its jobs belong to.
     project: NotRequired[str]
-    # How to divide the dataset. A split that the dataset has and that was made in the same way is
-    # used again.
+    # How to divide the dataset. If the dataset already has an equal split, that one is used.
     split: NotRequired[SplitCreate]
     # Id of a stored split of the dataset (spl_…), instead of split.
     split_id: NotRequired[str]
@@ -981,7 +982,7 @@ class Decision(TypedDict):
     """What the scheduler decided on a job."""
     # Time of the decision.
     at: str
-    # Of a start: free_cores or backfill; of a wait: as in /explain; else preempted.
+    # For a start: free_cores or backfill; for a wait: as in /explain; otherwise preempted.
     code: str
     # Cores of a start.
     cores: list[int] | None
@@ -991,14 +992,14 @@ class Decision(TypedDict):
     id: int
     # job_…
     job_id: str
-    # start: it got cores; wait: it has waited for this reason for a second; preempt: it was asked
-    # to save and give its cores up.
+    # start: it got cores; wait: it has waited for this reason for a second; preempt: it has to save
+    # and free its cores.
     kind: Literal['start', 'wait', 'preempt']
     # Human-readable reason.
     message: str
     # Project that the job belongs to.
     project: str
-    # Job that it waits for, gives way to, or goes before.
+    # Job that it waits for, is preempted by, or starts before.
     related_job: str | None
 
 
@@ -1035,7 +1036,7 @@ class Effective(TypedDict):
 
 
 class EmaSpec(TypedDict):
-    """Exponential moving average of the weights; evaluations and checkpoints use it in place of
+    """Exponential moving average of the weights; evaluations and checkpoints use it instead of
     the weights."""
     # Decay of the moving average.
     decay: float
@@ -1145,17 +1146,17 @@ class EventList(TypedDict):
 
 class Explanation(TypedDict):
     """Explanation of the state of a job."""
-    # Job that holds the cores or goes first.
+    # Job that holds the cores or starts first.
     blocking_job: str | None
     # Machine-readable code: waiting_for_cores, start_after, …
     code: str | None
     # Cores that the job waits for.
     cores: list[int] | None
-    # The least certain time that the estimate rests on: known: none; progress: what running jobs
-    # say is left; typical: how long jobs of the project ran lately; limit: limits of time; assumed:
-    # 10 minutes each.
+    # The least certain time that the estimate is based on. known: no estimate; progress: the
+    # remaining time that running jobs report; typical: the recent run times of jobs of the project;
+    # limit: time limits; assumed: 10 minutes each.
     estimate_from: Literal['known', 'progress', 'typical', 'limit', 'assumed'] | None
-    # Estimated time of the start; null: it is held, or too far back to say.
+    # Estimated start time; null: the job is held, or too far back in the queue.
     estimated_start_at: str | None
     # job_…
     job_id: str
@@ -1173,13 +1174,13 @@ class FoldCounts(TypedDict):
     cancelled: int
     # Folds that have failed.
     failed: int
-    # Folds whose predictions are being made.
+    # Folds whose predictions are being computed.
     predicting: int
     # Folds that have succeeded.
     succeeded: int
     # All folds; null until the split is ready.
     total: int | None
-    # Folds whose job waits or runs.
+    # Folds whose job is waiting or running.
     training: int
     # Folds without a job.
     waiting: int
@@ -1190,20 +1191,20 @@ class FoldParallelism(TypedDict):
     # Maximum number of jobs of the cross-validation that wait or run at the same time; 1: one fold
     # after the other.
     folds: NotRequired[int]
-    # continue: the other folds go on; cancel: they are cancelled. Either way the cross-validation
-    # fails and names the folds that failed.
+    # continue: the other folds continue; cancel: they are cancelled. Either way the
+    # cross-validation fails and names the folds that failed.
     on_fold_failure: NotRequired[Literal['continue', 'cancel']]
 
 
 class FoldPruning(TypedDict):
-    """When a trial that is a cross-validation trains no more folds."""
-    # A trial trains no more folds when the probability that it becomes the best one is below 1 -
+    """When a trial that is a cross-validation trains no further folds."""
+    # A trial trains no further folds if the probability that it will be the best one is below 1 -
     # confidence.
     confidence: NotRequired[float]
     # Folds that every trial trains.
     min_folds: NotRequired[int]
-    # Trials that are compared with one another, fold after fold; those of the next wave start when
-    # this one has ended.
+    # Number of trials that are compared with each other, fold after fold; the trials of the next
+    # wave start when this one has ended.
     wave: NotRequired[int]
 
 
@@ -1307,7 +1308,7 @@ class Group(TypedDict):
     name: str
     # Project that the group belongs to.
     project: str
-    # Queued jobs of the group that no time and no dataset holds; counted up to 1,001.
+    # Queued jobs of the group that wait neither for a time nor for a dataset; counted up to 1,001.
     ready: int
     # Jobs of the group that hold cores.
     running: int
@@ -1372,7 +1373,7 @@ class HostDrained(TypedDict):
     at: str
     # tok_…
     by: str | None
-    # Reason given by who drained it.
+    # Reason given when it was drained.
     reason: str | None
 
 
@@ -1397,7 +1398,7 @@ InitSpec = TypedDict("InitSpec", {
 
 class IssuedJoinToken(TypedDict):
     """A new token that lets a host join."""
-    # tok_…; it ends with this token, too.
+    # tok_…; it ends together with this token.
     created_by: str
     # Time of its end.
     expires_at: str
@@ -1423,14 +1424,14 @@ class IssuedToken(TypedDict):
     id: str
     # Time of the last use, to the minute.
     last_used_at: str | None
-    # Member whose token it is; in each project the role of the member is the most that the token
-    # may do.
+    # Member that the token belongs to; in each project it may do no more than the role of the
+    # member there permits.
     member: str | None
     # Human-readable name.
     name: str
     # Prefix of the secret, to recognise the token by.
     prefix: str
-    # Projects that the token may access; empty: all, or all of its member.
+    # Projects that the token may access; empty: all, or all those of its member.
     projects: list[str]
     # Time of revocation.
     revoked_at: str | None
@@ -1446,7 +1447,7 @@ class IssuedWebhook(TypedDict):
     created_at: str
     # tok_…
     created_by: str
-    # What it is for.
+    # Description of its purpose.
     description: str
     # false: nothing is sent.
     enabled: bool
@@ -1454,15 +1455,15 @@ class IssuedWebhook(TypedDict):
     events: list[Literal['job.created', 'job.started', 'job.paused', 'job.resumed', 'job.requeued', 'job.ended']]
     # whk_…
     id: str
-    # Messages are signed with the secret before the last one as well, until then.
+    # Until this time, messages are also signed with the previous secret.
     previous_secret_until: str | None
-    # Project whose jobs it is told of.
+    # Project whose jobs it reports.
     project: str
     # Secret that its messages are signed with; it is not shown again.
     secret: str
     # URL that messages are posted to.
     url: str
-    # tok_…; nothing is sent once this token has ended.
+    # tok_…; nothing is sent once this token is no longer valid.
     url_set_by: str
 
 
@@ -1510,7 +1511,7 @@ class Job(TypedDict):
     queue: NotRequired[QueuePlace | None]
     # Reason for the state.
     reason: Reason | None
-    # Number of restarts after its executor was lost.
+    # Number of restarts after a lost executor.
     restarts: int
     # Last evaluation, once the job has succeeded. `failure`: the step, epoch, batch, phase,
     # program, operation and replica in which it failed, as far as they are known, with the samples
@@ -1559,11 +1560,11 @@ class JobBulkItem(TypedDict):
     """What happened to a job."""
     # job_…
     job_id: str
-    # Why the action was refused.
+    # Why the action was not possible.
     message: str | None
-    # Name of the job; null: there is no such job.
+    # Name of the job; null: the job does not exist.
     name: str | None
-    # changed; unchanged: it was there already; refused: see message.
+    # changed; unchanged: it already was in the requested state; refused: see message.
     outcome: str
     # State after the action; null: the job is gone.
     state: Literal['queued', 'starting', 'compiling', 'running', 'finishing', 'succeeded', 'preempting', 'pausing', 'paused', 'cancelling', 'cancelled', 'failed', 'stopped', 'timed_out', 'expired'] | None
@@ -1583,7 +1584,7 @@ class JobBulkResult(TypedDict):
     more: bool
     # Number of jobs that cannot be changed in this way.
     refused: int
-    # Number of jobs that were there already.
+    # Number of jobs that already were in the requested state.
     unchanged: int
 
 
@@ -1998,7 +1999,7 @@ class LimitsSpec(TypedDict):
     # Maximum core time in seconds, over all attempts: 8 for each second on 8 cores. The job is
     # timed_out beyond it.
     max_core_s: NotRequired[float]
-    # Maximum number of restarts after its executor was lost.
+    # Maximum number of restarts after a lost executor.
     max_restarts: NotRequired[int]
     # Maximum run time in seconds, over all attempts; the job is timed_out beyond it.
     max_wall_s: NotRequired[float]
@@ -2046,7 +2047,7 @@ class Me(TypedDict):
     """Identity of the caller."""
     # True: authenticated by a session cookie.
     by_cookie: bool
-    # Member whose token it is.
+    # Member that the token belongs to.
     member: str | None
     # Name of the token.
     name: str
@@ -2066,7 +2067,7 @@ class Member(TypedDict):
     changed_at: str
     # Token that gave the role: tok_….
     changed_by: str | None
-    # Time at which the member came to the project.
+    # Time at which the member joined the project.
     created_at: str
     # Name of the member.
     member: str
@@ -2168,7 +2169,7 @@ class MetricPoint(TypedDict):
 
 class MetricSeries(TypedDict):
     """A metric curve."""
-    # train_loss, …: of the batch of that step only; val_loss, …: of the whole validation part.
+    # train_loss, …: of the batch of that step only; val_loss, …: of all validation samples.
     name: str
     # Points in the order of steps.
     points: list[MetricPoint]
@@ -2872,9 +2873,9 @@ class PredictionSource(TypedDict):
     checkpoint: NotRequired[str]
     # Ids of the checkpoints of an ensemble, of one project.
     checkpoints: NotRequired[list[str]]
-    # Id of a cross-validation, of whose folds the checkpoints are the ensemble.
+    # Id of a cross-validation: the ensemble of the checkpoints of its folds.
     cross_validation: NotRequired[str]
-    # Id of the job that saved it. Required if checkpoint is the name of one.
+    # Id of the job that saved the checkpoint. Required unless checkpoint is an id.
     job: NotRequired[str]
 
 
@@ -3026,8 +3027,7 @@ class ProjectPatch(TypedDict):
 
 class ProjectQuota(TypedDict):
     """Quota of a project."""
-    # Most urgent class that jobs of the project may have; null: any. Jobs of the queue stay as they
-    # are.
+    # Most urgent class that jobs of the project may have; null: any. Queued jobs are not changed.
     class_max: NotRequired[Literal['urgent', 'high', 'normal', 'low', 'idle'] | None]
     # Maximum number of cores that the jobs of the project hold at a time; null: no limit.
     cores: NotRequired[int | None]
@@ -3057,7 +3057,7 @@ QueueOfClass = TypedDict("QueueOfClass", {
     "jobs": "int",
     # Age of the oldest ready job, since its submission.
     "oldest_ready_s": "float | None",
-    # Queued jobs that no time and no dataset holds.
+    # Queued jobs that wait neither for a time nor for a dataset.
     "ready": "int",
 })
 
@@ -3070,7 +3070,7 @@ class QueueOfProject(TypedDict):
     oldest_ready_s: float | None
     # Name of the project.
     project: str
-    # Queued jobs that no time and no dataset holds.
+    # Queued jobs that wait neither for a time nor for a dataset.
     ready: int
 
 
@@ -3115,7 +3115,7 @@ class QueueRate(TypedDict):
 class QueueReason(TypedDict):
     """How many queued jobs wait for one reason."""
     # Reason as in /explain; starting: the next pass starts them; in_line: ready, behind jobs of the
-    # same kind that the scheduler looks at.
+    # same kind that the scheduler examines first.
     code: str
     # Queued jobs.
     jobs: int
@@ -3140,18 +3140,18 @@ class QueueSimulation(TypedDict):
     """What the change would do."""
     # Time of the queue that was simulated.
     at: str
-    # True: until nothing more could start. False: a bound of 2,000 passes, 30 days or a quarter of
-    # a second ended it.
+    # True: simulated until no further job could start. False: a limit of 2,000 passes, 30 days or
+    # 250 ms ended the simulation.
     complete: bool
-    # The 100 most delayed of them that the caller may see.
+    # The 100 most delayed of them, among those that the caller may see.
     delayed: list[StartChange]
     # Queued jobs that would start a second or more later.
     delayed_jobs: int
-    # The job that is asked about.
+    # The job of the request.
     job: SimulatedJob | None
     # Queued jobs that were simulated.
     jobs: int
-    # The 100 of them that gain most and that the caller may see.
+    # The 100 of them that would gain most, among those that the caller may see.
     sooner: list[StartChange]
     # Queued jobs that would start a second or more sooner.
     sooner_jobs: int
@@ -3166,8 +3166,8 @@ QueueSpec = TypedDict("QueueSpec", {
     "class": "NotRequired[Literal['urgent', 'high', 'normal', 'low', 'idle']]",
     # Group of jobs of the project that share a limit, such as those of one sweep.
     "group": "NotRequired[str]",
-    # Maximum number of jobs of the group that run at the same time. The limit is the group's: the
-    # newest job that names one sets it. Default: unchanged, at first no limit.
+    # Maximum number of jobs of the group that run at the same time. It applies to the whole group;
+    # the newest job that gives a limit sets it. Default: unchanged, at first no limit.
     "group_limit": "NotRequired[int]",
     # Whether the job may be saved and requeued in favour of a job of a more urgent class.
     "preemptible": "NotRequired[bool]",
@@ -3188,11 +3188,11 @@ class QueueStats(TypedDict):
     cores: CoreUse
     # Queued jobs.
     jobs: int
-    # Projects with queued jobs that by_project leaves out.
+    # Number of projects with queued jobs that by_project leaves out.
     other_projects: int
     # The last 1, 5 and 15 minutes.
     rates: list[QueueRate]
-    # Queued jobs that no time and no dataset holds.
+    # Queued jobs that wait neither for a time nor for a dataset.
     ready: int
 
 
@@ -3204,11 +3204,11 @@ QueuedJob = TypedDict("QueuedJob", {
     "core_id": "int | None",
     # Number of cores that it needs.
     "cores": "int",
-    # The least certain time that the estimate rests on: known: none; progress: what running jobs
-    # say is left; typical: how long jobs of the project ran lately; limit: limits of time; assumed:
-    # 10 minutes each.
+    # The least certain time that the estimate is based on. known: no estimate; progress: the
+    # remaining time that running jobs report; typical: the recent run times of jobs of the project;
+    # limit: time limits; assumed: 10 minutes each.
     "estimate_from": "Literal['known', 'progress', 'typical', 'limit', 'assumed'] | None",
-    # Estimated time of the start; null: it is held, or too far back to say.
+    # Estimated start time; null: the job is held, or too far back in the queue.
     "estimated_start_at": "str | None",
     # job_…
     "job_id": "str",
@@ -3384,36 +3384,36 @@ class RetentionList(TypedDict):
 
 
 class RetentionRule(TypedDict):
-    """How long a kind of what ended jobs leave is kept."""
-    # Days after the end of a job; null: for ever.
+    """How long one kind of data of ended jobs is kept."""
+    # Days after the end of a job; null: forever.
     days: int | None
     # Bytes of these checkpoints.
     due_bytes: int
     # Checkpoints that would be removed with them.
     due_checkpoints: int
-    # Jobs of which it would be removed now; at most 10,000 are counted.
+    # Number of jobs whose data of this kind would be removed now; at most 10,000 are counted.
     due_jobs: int
     # events, logs, metrics, checkpoints or jobs.
     kind: str
 
 
 class RetriedFold(TypedDict):
-    """A fold that is tried again."""
-    # Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted;
-    # no_result: its job succeeded without what was wanted of it.
+    """A fold that is retried."""
+    # Reason code of its job, or the state of the job if it has no reason; not_made: it has no job;
+    # job_deleted: its job was deleted; no_result: its job succeeded without the required result.
     code: str
     # Number of the fold; null: the training on all samples.
     fold: int | None
-    # Job that had trained it.
+    # Job that last trained it.
     job_id: str | None
     # Why it had failed or was cancelled.
     reason: str | None
 
 
 class RetriedTrial(TypedDict):
-    """A failed trial that is tried again."""
-    # Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted;
-    # no_result: its job succeeded without what was wanted of it.
+    """A failed trial that is retried."""
+    # Reason code of its job, or the state of the job if it has no reason; not_made: it has no job;
+    # job_deleted: its job was deleted; no_result: its job succeeded without the required result.
     code: str
     # Its last job.
     job_id: str | None
@@ -3424,7 +3424,7 @@ class RetriedTrial(TypedDict):
 
 
 class RetryFailed(TypedDict):
-    """What of a sweep or a cross-validation to try again."""
+    """What to retry in a sweep or a cross-validation."""
     # Only trials or folds that failed with these codes, such as data_error. Absent: all that
     # failed.
     codes: NotRequired[list[str]]
@@ -3448,7 +3448,7 @@ class SamplerSpecSobol(TypedDict):
 
 
 class SamplerSpecTpe(TypedDict):
-    # Candidates drawn from the model for each trial.
+    # Candidates sampled from the model for each trial.
     candidates: NotRequired[int]
     # Count running trials as bad results, so that concurrent trials differ.
     constant_liar: NotRequired[bool]
@@ -3497,13 +3497,13 @@ class ScheduleSpecStep(TypedDict):
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
     # linear: linear decay to 0; one_cycle: half-cosine rise and decay, of the learning rate only.
     name: Literal['step']
-    # Epochs between two reductions.
+    # Number of epochs between two reductions.
     step_epochs: int
 
 
 class ScheduleSpecCosine(TypedDict):
-    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
-    # the beginning of a longer training. Default: that of the job.
+    # Length of the schedule in epochs, or in steps if the job has train.steps; for a job that is
+    # the first part of a longer training. Default: the length of the job.
     length: NotRequired[int]
     # Final learning rate.
     min_lr: NotRequired[float]
@@ -3515,8 +3515,8 @@ class ScheduleSpecCosine(TypedDict):
 
 
 class ScheduleSpecLinear(TypedDict):
-    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
-    # the beginning of a longer training. Default: that of the job.
+    # Length of the schedule in epochs, or in steps if the job has train.steps; for a job that is
+    # the first part of a longer training. Default: the length of the job.
     length: NotRequired[int]
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
     # linear: linear decay to 0; one_cycle: half-cosine rise and decay, of the learning rate only.
@@ -3530,8 +3530,8 @@ class ScheduleSpecOneCycle(TypedDict):
     div_factor: NotRequired[float]
     # The final learning rate is the initial one divided by this.
     final_div_factor: NotRequired[float]
-    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
-    # the beginning of a longer training. Default: that of the job.
+    # Length of the schedule in epochs, or in steps if the job has train.steps; for a job that is
+    # the first part of a longer training. Default: the length of the job.
     length: NotRequired[int]
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
     # linear: linear decay to 0; one_cycle: half-cosine rise and decay, of the learning rate only.
@@ -3552,25 +3552,25 @@ ScheduleSpec = Union[
 
 class SimulatedJob(TypedDict):
     """When and where the job would start."""
-    # Job that holds the cores or goes first.
+    # Job that holds the cores or starts first.
     blocking_job: str | None
     # Why it would wait at first, as in /explain; null: it would not.
     code: str | None
     # Cores that it would get.
     cores: list[int] | None
-    # The least certain time that the estimate rests on: known: none; progress: what running jobs
-    # say is left; typical: how long jobs of the project ran lately; limit: limits of time; assumed:
-    # 10 minutes each.
+    # The least certain time that the estimate is based on. known: no estimate; progress: the
+    # remaining time that running jobs report; typical: the recent run times of jobs of the project;
+    # limit: time limits; assumed: 10 minutes each.
     estimate_from: Literal['known', 'progress', 'typical', 'limit', 'assumed'] | None
     # Host that it would run on.
     host: str | None
-    # job_… of a job of the queue.
+    # job_… of a queued job.
     job_id: str | None
     # Human-readable message.
     message: str | None
     # Time of its start; null: later than was simulated, or never.
     starts_at: str | None
-    # Seconds until then.
+    # Seconds until that time.
     starts_in_s: float | None
     # For a job of the queue: its start without the change.
     unchanged_starts_at: str | None
@@ -3606,7 +3606,7 @@ class SliceList(TypedDict):
 
 class SliceSpec(TypedDict):
     """Whole hosts of 8 virtual cores each that train together."""
-    # Number of virtual cores of all hosts together; no more than the known hosts have.
+    # Total number of virtual cores on all hosts; at most as many as the known hosts have.
     cores: int
 
 
@@ -3838,7 +3838,7 @@ class StartChange(TypedDict):
     after_at: str | None
     # Start without the change; null: later than was simulated.
     before_at: str | None
-    # Seconds between them; null when one is not known.
+    # Seconds between them; null: one of them is unknown.
     by_s: float | None
     # job_…
     job_id: str
@@ -3862,9 +3862,9 @@ class Sweep(TypedDict):
     id: str
     # Key-value labels for filtering.
     labels: dict[str, str]
-    # Number of trials at a time by now.
+    # Current maximum number of concurrent trials.
     max_concurrent: int
-    # Number of trials that it may have by now.
+    # Current maximum number of trials.
     max_trials: int
     # Human-readable name.
     name: str
@@ -3907,7 +3907,7 @@ class SweepCrossValidation(TypedDict):
     # Job spec of each fold that the values of a trial are put into, without name, project and
     # data.split.
     job: dict[str, Any]
-    # How to divide the dataset; a split that was made in the same way is used again.
+    # How to divide the dataset; if it already has an equal split, that one is used.
     split: NotRequired[SplitCreate]
     # Id of a stored split of the dataset (spl_…), instead of split.
     split_id: NotRequired[str]
@@ -3925,7 +3925,7 @@ class SweepDecision(TypedDict):
     reason: str
     # Number of the log entry.
     seq: int
-    # Trial that it is about.
+    # Trial that it concerns.
     trial: int | None
 
 
@@ -3941,7 +3941,7 @@ class SweepEvent(TypedDict):
     """An entry of the log of a sweep."""
     # Time of the entry.
     at: str
-    # What came of it.
+    # Outcome.
     decisions: list[dict[str, Any]]
     # What happened: ask, report, end, extend, retry or limit.
     event: dict[str, Any]
@@ -3959,7 +3959,7 @@ class SweepEventList(TypedDict):
 
 class SweepExtend(TypedDict):
     """More trials for a sweep, also for one that ended."""
-    # Number of trials that the sweep may have from now on.
+    # New maximum number of trials.
     max_trials: int
 
 
@@ -3971,7 +3971,7 @@ class SweepImportance(TypedDict):
 
 class SweepLimits(TypedDict):
     """Limits of a sweep; the first that is reached ends it."""
-    # Number of trials that run or wait in the queue at a time.
+    # Maximum number of trials that run or wait in the queue at a time.
     max_concurrent: NotRequired[int]
     # Core-seconds of all trials together.
     max_core_s: NotRequired[float]
@@ -3985,7 +3985,7 @@ class SweepLimits(TypedDict):
     max_wall_s: NotRequired[float]
     # Number of trials in a row that end without a new best value.
     stall: NotRequired[int]
-    # Value of the objective that is good enough.
+    # Value of the objective that ends the sweep when it is reached.
     target: NotRequired[float]
 
 
@@ -3999,12 +3999,12 @@ class SweepList(TypedDict):
 
 class SweepObjective(TypedDict):
     """What a sweep optimises."""
-    # Of cross-validations: end trials whose first folds say that they will not be the best. Absent:
-    # every trial trains every fold.
+    # For cross-validations: end trials early that are unlikely to be the best after their first
+    # folds. Absent: every trial trains every fold.
     fold_pruning: NotRequired[FoldPruning]
-    # Metric of the validation part that trials are compared by. Of a sweep without a job, any name.
-    # Of cross-validations: cv.val_loss.mean, or weighted_mean for the mean over validation samples,
-    # of any metric.
+    # Validation metric that trials are compared by. For a sweep without a job: any name. For
+    # cross-validations: cv.METRIC.mean, such as cv.val_loss.mean, or cv.METRIC.weighted_mean, the
+    # mean over validation samples.
     metric: NotRequired[str]
     # Whether a smaller or a larger value is better. Default: as suits the metric.
     mode: NotRequired[Literal['min', 'max']]
@@ -4026,7 +4026,7 @@ class SweepObserve(TypedDict):
 
 class SweepParameterImportance(TypedDict):
     """Importance of a parameter."""
-    # Fraction of the variance of the trials' ranks that it explains by itself.
+    # Fraction of the variance of the trials' ranks that it explains alone.
     explained: float
     # Number of groups of values that were compared.
     groups: int
@@ -4036,9 +4036,9 @@ class SweepParameterImportance(TypedDict):
 
 class SweepPatch(TypedDict):
     """Changes to a sweep; absent fields stay unchanged."""
-    # New labels, in place of all.
+    # New labels; they replace all existing ones.
     labels: NotRequired[dict[str, str]]
-    # Number of trials that run or wait in the queue at a time, from now on.
+    # Maximum number of trials that run or wait in the queue at a time.
     max_concurrent: NotRequired[int]
     # New name.
     name: NotRequired[str]
@@ -4064,7 +4064,7 @@ class SweepPreviewTrial(TypedDict):
     point: dict[str, Any]
     # Where the point comes from.
     reason: str
-    # Epochs or steps that it would train to first; null: as its job says.
+    # Epochs or steps that it would train to first; null: as in its job spec.
     until: int | None
 
 
@@ -4072,11 +4072,11 @@ class SweepPromote(TypedDict):
     """A training job made from a trial of a sweep."""
     # Changes to the trial's job spec, as a JSON merge patch (RFC 7396).
     changes: NotRequired[dict[str, Any]]
-    # Keep the checkpoint that the job begins with from deletion.
+    # Pin the checkpoint that the job starts from.
     pin: NotRequired[bool]
     # continue: from the full training state of the trial's checkpoint; weights: from its weights
-    # only; scratch: without a checkpoint. Default: continue; of cross-validations scratch, the only
-    # one that they have.
+    # only; scratch: without a checkpoint. Default: continue; for cross-validations scratch, the
+    # only possible value.
     start: NotRequired[Literal['continue', 'weights', 'scratch']]
     # Number of the trial. Default: the best one.
     trial: NotRequired[int]
@@ -4091,16 +4091,16 @@ class SweepReason(TypedDict):
 
 
 class SweepRetry(TypedDict):
-    """Failed trials of a sweep that are tried again."""
+    """Failed trials of a sweep that are retried."""
     # Failed trials by code, before the call.
     codes: dict[str, Any]
     # true: nothing was changed.
     dry_run: bool
-    # The trials that are tried again, the first 1000.
+    # The trials that are retried, at most the first 1000.
     items: list[RetriedTrial]
-    # Number of failed trials that stay as they are.
+    # Number of failed trials that are not retried.
     left: int
-    # Number of trials that are tried again, or would be.
+    # Number of trials that are retried, or would be.
     retried: int
     # State of the sweep after it.
     state: Literal['running', 'paused', 'stopping', 'finished', 'stopped', 'failed']
@@ -4115,14 +4115,14 @@ class SweepSimulate(TypedDict):
 
 
 class SweepSimulation(TypedDict):
-    """What another algorithm would have made of the trials."""
+    """Result of replaying the recorded trials under another algorithm."""
     # Best trial that it would have found.
     best: SweepBestSummary | None
-    # That fraction of the core-seconds of the sweep.
+    # The same fraction of the core-seconds of the sweep.
     core_s_saved: float | None
-    # Trials that it would have trained on where the recorded curve ends.
+    # Trials that it would have trained further than their recorded curves.
     cut_short: int
-    # How much worse that is than the recorded best.
+    # How much worse that value is than the recorded best one.
     regret: float | None
     # Fraction of the recorded epochs or steps that it would have saved.
     saved: float | None
@@ -4141,16 +4141,17 @@ class SweepSpec(TypedDict):
     # Expressions that every point satisfies, such as "train.batch_size_per_core <= 64 or model.arch
     # == 'resnet18'".
     constraints: NotRequired[list[str]]
-    # In place of job: each trial is a cross-validation, and the objective its mean over folds.
+    # Instead of job: each trial is a cross-validation, and the objective is its mean over the
+    # folds.
     cross_validation: NotRequired[SweepCrossValidation]
     # Job spec that the values of a trial are put into. Absent: trials run elsewhere; ask for them
     # with suggest and report their values with observe.
     job: NotRequired[dict[str, Any]]
-    # best: checkpoints of trials that were passed by are deleted while the sweep goes on, but for
-    # pinned ones and those in use; all: as the job says.
+    # best: checkpoints of unsuccessful trials are deleted while the sweep runs, except pinned ones
+    # and those in use; all: as the job spec says.
     keep_checkpoints: NotRequired[Literal['best', 'all']]
-    # best: the programs and timelines of trials that were passed by are deleted while the sweep
-    # goes on, their reports stay; all: as the job says.
+    # best: programs and timelines of unsuccessful trials are deleted while the sweep runs, their
+    # reports stay; all: as the job spec says.
     keep_reports: NotRequired[Literal['best', 'all']]
     # Key-value labels for filtering.
     labels: NotRequired[dict[str, str]]
@@ -4166,7 +4167,7 @@ class SweepSpec(TypedDict):
     seed: NotRequired[int]
     # Parameters by dotted path into the job spec, such as train.optimizer.lr.
     space: dict[str, ParameterSpec | dict[str, Any]]
-    # What the sweep knows when it begins.
+    # What the sweep knows when it starts.
     warm_start: NotRequired[SweepWarmStart]
 
 
@@ -4190,7 +4191,7 @@ class SweepTrial(TypedDict):
     """One configuration that a sweep tries."""
     # Time at which it ended.
     ended_at: str | None
-    # Of a cross-validation: values of the folds that have trained, in order, up to one that is not
+    # For a cross-validation: values of the trained folds, in order, up to the first that is not
     # finite.
     fold_values: list[float]
     # Newest job of the trial.
@@ -4199,7 +4200,7 @@ class SweepTrial(TypedDict):
     jobs: int
     # Epochs or steps after which that was measured.
     last_time: int | None
-    # Newest value; null: none that is finite.
+    # Newest value; null: no finite value.
     last_value: float | None
     # Weights that it took over from other trials (pbt).
     lineage: list[dict[str, Any]]
@@ -4215,9 +4216,9 @@ class SweepTrial(TypedDict):
     started_at: str
     # State of the trial.
     state: Literal['running', 'paused', 'completed', 'stopped', 'failed']
-    # Epochs or steps that it trains to; null: as long as its job says.
+    # Epochs or steps that it trains to; null: as in its job spec.
     until: int | None
-    # Value that it is judged by; null: none that is finite.
+    # Value that it is judged by; null: no finite value.
     value: float | None
     # Epochs or steps after which that was measured.
     value_time: int | None
@@ -4225,13 +4226,13 @@ class SweepTrial(TypedDict):
 
 class SweepTrialCounts(TypedDict):
     """How many trials are in each state."""
-    # Trials that have done all that was asked.
+    # Trials that have trained to their end.
     completed: int
     # Trials without a result, or cancelled by a user.
     failed: int
     # Trials that wait to be continued.
     paused: int
-    # Trials that run or wait in the queue.
+    # Trials that are running or waiting in the queue.
     running: int
     # Trials that the algorithm has ended early.
     stopped: int
@@ -4248,8 +4249,8 @@ class SweepTrialList(TypedDict):
 
 
 class SweepWarmStart(TypedDict):
-    """What a sweep knows when it begins."""
-    # Points to try first, by path. What a point leaves out is drawn at random.
+    """What a sweep knows when it starts."""
+    # Points to try first, by path. Parameters that a point leaves out are sampled at random.
     points: NotRequired[list[dict[str, Any]]]
     # Earlier sweeps of the same objective: tpe learns from their trials.
     sweeps: NotRequired[list[str]]
@@ -4329,14 +4330,14 @@ class Token(TypedDict):
     id: str
     # Time of the last use, to the minute.
     last_used_at: str | None
-    # Member whose token it is; in each project the role of the member is the most that the token
-    # may do.
+    # Member that the token belongs to; in each project it may do no more than the role of the
+    # member there permits.
     member: str | None
     # Human-readable name.
     name: str
     # Prefix of the secret, to recognise the token by.
     prefix: str
-    # Projects that the token may access; empty: all, or all of its member.
+    # Projects that the token may access; empty: all, or all those of its member.
     projects: list[str]
     # Time of revocation.
     revoked_at: str | None
@@ -4348,13 +4349,12 @@ class TokenCreate(TypedDict):
     """A token to create."""
     # Expiry time.
     expires_at: NotRequired[str]
-    # Member whose token it is: in each project it may do what the member may there, and at most
-    # what its own role allows. Default: the member of the token that creates it; if that has none,
-    # none.
+    # Member that the token belongs to: in each project it may do what both the role of the member
+    # there and its own role permit. Default: the member of the token that creates it, if any.
     member: NotRequired[str]
     # Human-readable name.
     name: str
-    # Projects that the token may access; empty: all, or all of its member.
+    # Projects that the token may access; empty: all, or all those of its member.
     projects: NotRequired[list[str]]
     # viewer: read; editor: read and write; admin: also manage tokens and cores.
     role: NotRequired[Literal['viewer', 'editor', 'admin']]
@@ -4554,7 +4554,7 @@ class Webhook(TypedDict):
     created_at: str
     # tok_…
     created_by: str
-    # What it is for.
+    # Description of its purpose.
     description: str
     # false: nothing is sent.
     enabled: bool
@@ -4562,31 +4562,31 @@ class Webhook(TypedDict):
     events: list[Literal['job.created', 'job.started', 'job.paused', 'job.resumed', 'job.requeued', 'job.ended']]
     # whk_…
     id: str
-    # Messages are signed with the secret before the last one as well, until then.
+    # Until this time, messages are also signed with the previous secret.
     previous_secret_until: str | None
-    # Project whose jobs it is told of.
+    # Project whose jobs it reports.
     project: str
     # URL that messages are posted to.
     url: str
-    # tok_…; nothing is sent once this token has ended.
+    # tok_…; nothing is sent once this token is no longer valid.
     url_set_by: str
 
 
 class WebhookCreate(TypedDict):
     """A webhook to create."""
-    # What it is for.
+    # Description of its purpose.
     description: NotRequired[str]
     # Events that are sent.
     events: NotRequired[list[Literal['job.created', 'job.started', 'job.paused', 'job.resumed', 'job.requeued', 'job.ended']]]
-    # Project whose jobs it is told of.
+    # Project whose jobs it reports.
     project: NotRequired[str]
     # URL that messages are posted to, http or https. It must lead to a public address, or to one
-    # that the operator allows; redirects are not followed.
+    # that the operator permits; redirects are not followed.
     url: str
 
 
 class WebhookDelivery(TypedDict):
-    """A message of a webhook, and how it was taken."""
+    """A message of a webhook, and whether it was accepted."""
     # Number of attempts to send it.
     attempts: int
     # Body of the message.
@@ -4595,7 +4595,7 @@ class WebhookDelivery(TypedDict):
     created_at: str
     # Duration of the last attempt in seconds.
     duration_s: float | None
-    # Time at which it was delivered or had failed.
+    # Time at which it was delivered, or failed for the last time.
     ended_at: str | None
     # What went wrong with the last attempt.
     error: str | None
@@ -4607,9 +4607,9 @@ class WebhookDelivery(TypedDict):
     redelivery_of: str | None
     # pending: it is sent, or waits for its next attempt; delivered; failed.
     state: str
-    # Status that the receiver answered last.
+    # Last status that the receiver answered.
     status: int | None
-    # Event of the message: job.ended, …; webhook.test: of a test.
+    # Event of the message, such as job.ended; webhook.test for a test message.
     type: str
     # whk_…
     webhook_id: str
@@ -4635,13 +4635,13 @@ class WebhookPatch(TypedDict):
     """Fields to change; absent fields are unchanged."""
     # New description.
     description: NotRequired[str]
-    # false: events are not noted, and deliveries that wait are sent once it is true again.
+    # false: events are not recorded, and waiting deliveries are sent once it is true again.
     enabled: NotRequired[bool]
     # New events; they replace all existing ones.
     events: NotRequired[list[Literal['job.created', 'job.started', 'job.paused', 'job.resumed', 'job.requeued', 'job.ended']]]
-    # true: make a new secret and return it once. For 24 hours messages are signed with the old one
-    # as well.
+    # true: create a new secret and return it once. For 24 hours, messages are also signed with the
+    # old one.
     rotate_secret: NotRequired[bool]
     # New URL, as in WebhookCreate. The webhook depends on the token that sets it: nothing is sent
-    # once that token has ended.
+    # once that token is no longer valid.
     url: NotRequired[str]

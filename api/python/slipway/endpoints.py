@@ -112,8 +112,9 @@ class Endpoints(Transport):
         )
 
     def unpin_checkpoint(self, id: str | int, *, idempotency_key: str | None = None) -> Checkpoint:
-        """Let a pinned checkpoint go. Safe to repeat. Requires the role `editor` or a higher
-        one. Send an `Idempotency-Key` to be able to repeat the request safely."""
+        """Unpin a checkpoint, so that it may be pruned. Safe to repeat. Requires the role
+        `editor` or a higher one. Send an `Idempotency-Key` to be able to repeat the request
+        safely."""
         return self.call(
                 "POST",
                 f"/v1/checkpoints/{quoted(id)}/unpin",
@@ -177,10 +178,10 @@ class Endpoints(Transport):
             dry_run: bool | None = None,
             idempotency_key: str | None = None,
     ) -> CrossValidationPreview | CrossValidation:
-        """Create a cross-validation: its split is made, then a job is submitted for each fold.
-        With dry_run, returns a CrossValidationPreview with status 200. Requires the role
-        `editor` or a higher one. Send an `Idempotency-Key` to be able to repeat the request
-        safely."""
+        """Create a cross-validation: its split is created, then a job is submitted for each
+        fold. With dry_run, returns a CrossValidationPreview with status 200. Requires the
+        role `editor` or a higher one. Send an `Idempotency-Key` to be able to repeat the
+        request safely."""
         return self.call(
                 "POST",
                 "/v1/cross-validations",
@@ -206,9 +207,9 @@ class Endpoints(Transport):
             *,
             idempotency_key: str | None = None,
     ) -> CrossValidation:
-        """Cancel the jobs of a cross-validation, and start no more. Folds that have ended keep
-        their results. Requires the role `editor` or a higher one. Send an `Idempotency-Key`
-        to be able to repeat the request safely."""
+        """Cancel the jobs of a cross-validation, and start no further ones. Folds that have
+        ended keep their results. Requires the role `editor` or a higher one. Send an
+        `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
                 f"/v1/cross-validations/{quoted(id)}/cancel",
@@ -221,8 +222,8 @@ class Endpoints(Transport):
             *,
             with_: str | None = None,
     ) -> CrossValidationComparison:
-        """Compare another cross-validation on the same split with this one, fold by fold. 409
-        when their splits differ. Requires the role `viewer` or a higher one."""
+        """Compare another cross-validation of the same split with this one, fold by fold. 409 if
+        their splits differ. Requires the role `viewer` or a higher one."""
         return self.call(
                 "GET",
                 f"/v1/cross-validations/{quoted(id)}/compare",
@@ -253,7 +254,7 @@ class Endpoints(Transport):
 
     def get_cross_validation_oof(self, id: str | int) -> str:
         """Download the out-of-fold predictions: each sample, predicted by the fold that
-        validates it, in dataset order. 404 `no_result` until every fold has succeeded.
+        validates on it, in dataset order. 404 `no_result` until every fold has succeeded.
         Requires the role `viewer` or a higher one."""
         return self.call_text("GET", f"/v1/cross-validations/{quoted(id)}/oof")
 
@@ -265,10 +266,10 @@ class Endpoints(Transport):
             dry_run: bool | None = None,
             idempotency_key: str | None = None,
     ) -> CrossValidationRetry:
-        """Try all folds again that failed or were cancelled, or those that failed for some
-        reasons; one that has ended goes on. Folds that have succeeded keep their results.
-        Safe to repeat. Requires the role `editor` or a higher one. Send an `Idempotency-Key`
-        to be able to repeat the request safely."""
+        """Retry all folds that failed or were cancelled, or those that failed for certain
+        reasons; a cross-validation that has ended continues. Folds that have succeeded keep
+        their results. Safe to repeat. Requires the role `editor` or a higher one. Send an
+        `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
                 f"/v1/cross-validations/{quoted(id)}/retry",
@@ -290,14 +291,13 @@ class Endpoints(Transport):
             project: str | None = None,
             state: Literal['checking', 'ready', 'failed'] | None = None,
             format: str | None = None,
-            name: str | None = None,
     ) -> DatasetList:
         """List datasets, newest first. Requires the role `viewer` or a higher one. Returns a
         page. While `next_cursor` is not null, pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 "/v1/datasets",
-                query={"limit": limit, "cursor": cursor, "project": project, "state": state, "format": format, "name": name},
+                query={"limit": limit, "cursor": cursor, "project": project, "state": state, "format": format},
         )
 
     def create_dataset(
@@ -439,8 +439,8 @@ class Endpoints(Transport):
             limit: int | None = None,
             cursor: str | None = None,
     ) -> DecisionList:
-        """List what the scheduler decided on jobs and why, the newest first. Decisions are kept
-        for 7 days. Requires the role `viewer` or a higher one. Returns a page. While
+        """List what the scheduler decided on jobs and why, newest first. Decisions are kept for
+        7 days. Requires the role `viewer` or a higher one. Returns a page. While
         `next_cursor` is not null, pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
@@ -680,9 +680,9 @@ class Endpoints(Transport):
             dry_run: bool | None = None,
             idempotency_key: str | None = None,
     ) -> JobPreview | Job:
-        """Submit a training job like this one, with changes, from one of its checkpoints or from
-        scratch. Requires the role `editor` or a higher one. Send an `Idempotency-Key` to be
-        able to repeat the request safely."""
+        """Submit a training job made from this one, with changes, from one of its checkpoints or
+        from scratch. Requires the role `editor` or a higher one. Send an `Idempotency-Key` to
+        be able to repeat the request safely."""
         return self.call(
                 "POST",
                 f"/v1/jobs/{quoted(id)}/fork",
@@ -760,9 +760,9 @@ class Endpoints(Transport):
             names: list[str] | None = None,
             form: Literal['points', 'table'] | None = None,
     ) -> str:
-        """Get the metric curves as CSV: all points up to 200,000, evenly thinned beyond that.
-        The header X-Thinned is true if they are thinned. Requires the role `viewer` or a
-        higher one."""
+        """Get the metric curves as CSV: all points; curves with more than 200,000 points in all
+        are thinned evenly. The header X-Thinned is true if they are thinned. Requires the
+        role `viewer` or a higher one."""
         return self.call_text(
                 "GET",
                 f"/v1/jobs/{quoted(id)}/metrics.csv",
@@ -795,8 +795,9 @@ class Endpoints(Transport):
         )
 
     def resume_job(self, id: str | int, *, idempotency_key: str | None = None) -> Job:
-        """Queue a paused job again, by its age. Safe to repeat. Requires the role `editor` or a
-        higher one. Send an `Idempotency-Key` to be able to repeat the request safely."""
+        """Queue a paused job again, ordered by its original age. Safe to repeat. Requires the
+        role `editor` or a higher one. Send an `Idempotency-Key` to be able to repeat the
+        request safely."""
         return self.call(
                 "POST",
                 f"/v1/jobs/{quoted(id)}/resume",
@@ -976,8 +977,7 @@ class Endpoints(Transport):
         )
 
     def delete_member(self, p: str | int, m: str | int) -> None:
-        """Take the role of a member in a project away. Takes effect at once. Requires the role
-        `admin`."""
+        """Remove a member from a project. Takes effect at once. Requires the role `admin`."""
         return self.call("DELETE", f"/v1/projects/{quoted(p)}/members/{quoted(m)}")
 
     def get_member(self, p: str | int, m: str | int) -> Member:
@@ -1009,8 +1009,8 @@ class Endpoints(Transport):
             *,
             idempotency_key: str | None = None,
     ) -> QueueSimulation:
-        """Simulate when a job would start and whom it would delay, with another class or more
-        hosts; store nothing. Requires the role `editor` or a higher one. Send an
+        """Simulate when a job would start and which jobs it would delay, with another class or
+        more hosts; store nothing. Requires the role `editor` or a higher one. Send an
         `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
@@ -1020,8 +1020,8 @@ class Endpoints(Transport):
         )
 
     def get_queue_stats(self, *, project: str | None = None) -> QueueStats:
-        """Count the queued jobs by class, project and reason, with rates and waits. Requires the
-        role `viewer` or a higher one."""
+        """Count the queued jobs by class, project and reason, with rates and waiting times.
+        Requires the role `viewer` or a higher one."""
         return self.call("GET", "/v1/queue/stats", query={"project": project})
 
     def preview_retention(
@@ -1033,9 +1033,9 @@ class Endpoints(Transport):
             checkpoints_days: int | None = None,
             jobs_days: int | None = None,
     ) -> RetentionList:
-        """Show how long the service keeps what ended jobs leave, and what it would remove now,
-        by its own policy or by another one. Nothing is removed by this request. Requires the
-        role `admin`."""
+        """Show how long the service keeps data of ended jobs, and what it would remove now, with
+        its own policy or with another one. This request removes nothing. Requires the role
+        `admin`."""
         return self.call(
                 "GET",
                 "/v1/retention",
@@ -1043,8 +1043,8 @@ class Endpoints(Transport):
         )
 
     def list_slices(self, *, project: str | None = None) -> SliceList:
-        """List the slices that run: jobs, hosts and ranks. Requires the role `viewer` or a
-        higher one."""
+        """List the running slices: jobs, hosts and ranks. Requires the role `viewer` or a higher
+        one."""
         return self.call("GET", "/v1/slices", query={"project": project})
 
     def list_sweeps(
@@ -1126,9 +1126,9 @@ class Endpoints(Transport):
             after: int | None = None,
             types: list[Literal['entry', 'state', 'end']] | None = None,
     ) -> SweepEventList:
-        """The log of a sweep in order: what its algorithm was told and decided, and its states.
-        A page as JSON, or a live stream for `Accept: text/event-stream`. Requires the role
-        `viewer` or a higher one."""
+        """The log of a sweep in order: the events given to its algorithm, its decisions, and its
+        states. A page as JSON, or a live stream for `Accept: text/event-stream`. Requires the
+        role `viewer` or a higher one."""
         return self.call(
                 "GET",
                 f"/v1/sweeps/{quoted(id)}/events",
@@ -1142,7 +1142,7 @@ class Endpoints(Transport):
             *,
             idempotency_key: str | None = None,
     ) -> Sweep:
-        """Allow more trials; a sweep that has ended goes on. Requires the role `editor` or a
+        """Allow more trials; a sweep that has ended continues. Requires the role `editor` or a
         higher one. Send an `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
@@ -1152,8 +1152,8 @@ class Endpoints(Transport):
         )
 
     def get_sweep_importance(self, id: str | int) -> SweepImportance:
-        """Get how much of the differences between trials each parameter explains. Requires the
-        role `viewer` or a higher one."""
+        """Get the importance of each parameter: how much of the differences between trials it
+        explains. Requires the role `viewer` or a higher one."""
         return self.call("GET", f"/v1/sweeps/{quoted(id)}/importance")
 
     def pause_sweep(self, id: str | int, *, idempotency_key: str | None = None) -> Sweep:
@@ -1174,7 +1174,7 @@ class Endpoints(Transport):
             dry_run: bool | None = None,
             idempotency_key: str | None = None,
     ) -> JobPreview | Job:
-        """Submit a training job like the best trial or a named one, with changes, from its
+        """Submit a training job made from the best trial or another one, with changes, from its
         checkpoint or from scratch, and pin that checkpoint. Requires the role `editor` or a
         higher one. Send an `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
@@ -1202,10 +1202,10 @@ class Endpoints(Transport):
             dry_run: bool | None = None,
             idempotency_key: str | None = None,
     ) -> SweepRetry:
-        """Try all failed trials again, or those that failed for some reasons; a sweep that has
-        ended goes on. 409 when a limit of the sweep would end it at once, or its algorithm
-        has gone on without them. Safe to repeat. Requires the role `editor` or a higher one.
-        Send an `Idempotency-Key` to be able to repeat the request safely."""
+        """Retry all failed trials, or those that failed for certain reasons; a sweep that has
+        ended continues. 409 if a limit of the sweep would end it at once, or its algorithm
+        has continued without them. Safe to repeat. Requires the role `editor` or a higher
+        one. Send an `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
                 f"/v1/sweeps/{quoted(id)}/retry",
@@ -1284,7 +1284,7 @@ class Endpoints(Transport):
             idempotency_key: str | None = None,
     ) -> SweepTrial:
         """Report a value or the end of a trial that runs elsewhere. The state in the answer says
-        whether it goes on. Requires the role `editor` or a higher one. Send an
+        whether it continues. Requires the role `editor` or a higher one. Send an
         `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
@@ -1300,7 +1300,7 @@ class Endpoints(Transport):
             *,
             idempotency_key: str | None = None,
     ) -> SweepTrial:
-        """Try a failed trial again, from its newest checkpoint. Requires the role `editor` or a
+        """Retry a failed trial, from its newest checkpoint. Requires the role `editor` or a
         higher one. Send an `Idempotency-Key` to be able to repeat the request safely."""
         return self.call(
                 "POST",
@@ -1389,8 +1389,8 @@ class Endpoints(Transport):
         )
 
     def delete_webhook(self, id: str | int) -> None:
-        """Delete a webhook with its deliveries; those that wait are not sent. Requires the role
-        `editor` or a higher one."""
+        """Delete a webhook with its deliveries; waiting deliveries are not sent. Requires the
+        role `editor` or a higher one."""
         return self.call("DELETE", f"/v1/webhooks/{quoted(id)}")
 
     def get_webhook(self, id: str | int) -> Webhook:
@@ -1398,7 +1398,7 @@ class Endpoints(Transport):
         return self.call("GET", f"/v1/webhooks/{quoted(id)}")
 
     def patch_webhook(self, id: str | int, body: WebhookPatch) -> ChangedWebhook:
-        """Change the URL, the events or the description, switch it off or on, or rotate its
+        """Change the URL, the events or the description, disable or enable it, or rotate its
         secret. Supports If-Match. Requires the role `editor` or a higher one."""
         return self.call("PATCH", f"/v1/webhooks/{quoted(id)}", body=body)
 
@@ -1410,9 +1410,10 @@ class Endpoints(Transport):
             cursor: str | None = None,
             state: Literal['pending', 'delivered', 'failed'] | None = None,
     ) -> WebhookDeliveryList:
-        """List the deliveries of a webhook, newest first. Those that ended are kept for 30 days,
-        the newest 1,000 of a webhook. Requires the role `viewer` or a higher one. Returns a
-        page. While `next_cursor` is not null, pass it as `cursor` to get the next one."""
+        """List the deliveries of a webhook, newest first. Finished ones are kept for 30 days, at
+        most the newest 1,000 of a webhook. Requires the role `viewer` or a higher one.
+        Returns a page. While `next_cursor` is not null, pass it as `cursor` to get the next
+        one."""
         return self.call(
                 "GET",
                 f"/v1/webhooks/{quoted(id)}/deliveries",
@@ -1435,9 +1436,9 @@ class Endpoints(Transport):
         )
 
     def test_webhook(self, id: str | int, *, idempotency_key: str | None = None) -> WebhookDelivery:
-        """Send a message of type webhook.test. The delivery tells how it was taken. Requires the
-        role `editor` or a higher one. Send an `Idempotency-Key` to be able to repeat the
-        request safely."""
+        """Send a message of type webhook.test. The delivery shows whether it was accepted.
+        Requires the role `editor` or a higher one. Send an `Idempotency-Key` to be able to
+        repeat the request safely."""
         return self.call(
                 "POST",
                 f"/v1/webhooks/{quoted(id)}/test",

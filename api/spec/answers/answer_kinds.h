@@ -24,14 +24,14 @@ inline constexpr Integer count{};
 inline constexpr auto estimate_words =
     std::to_array<std::string_view>({"known", "progress", "typical", "limit", "assumed"});
 inline constexpr std::string_view estimate_summary =
-    "The least certain time that the estimate rests on: known: none; progress: what running jobs "
-    "say is left; typical: how long jobs of the project ran lately; limit: limits of time; "
-    "assumed: 10 minutes each.";
+    "The least certain time that the estimate is based on. known: no estimate; progress: the "
+    "remaining time that running jobs report; typical: the recent run times of jobs of the "
+    "project; limit: time limits; assumed: 10 minutes each.";
 
 /// Of a trial or a fold that failed.
 inline constexpr std::string_view failure_code_summary =
-    "Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted; "
-    "no_result: its job succeeded without what was wanted of it.";
+    "Reason code of its job, or the state of the job if it has no reason; not_made: it has no job; "
+    "job_deleted: its job was deleted; no_result: its job succeeded without the required result.";
 
 /// The page of a list: {"items": […], "next_cursor": "…" or null}. `item` lives for ever.
 inline Object<Answer> page_of(std::string_view name, const Object<Answer>& item) {

@@ -28,8 +28,8 @@ const Object<Answer>& fold_counts_table() {
             .open()
             .field("total", "All folds; null until the split is ready.", count, or_null)
             .field("waiting", "Folds without a job.", count, known)
-            .field("training", "Folds whose job waits or runs.", count, known)
-            .field("predicting", "Folds whose predictions are being made.", count, known)
+            .field("training", "Folds whose job is waiting or running.", count, known)
+            .field("predicting", "Folds whose predictions are being computed.", count, known)
             .field("succeeded", "Folds that have succeeded.", count, known)
             .field("failed", "Folds that have failed.", count, known)
             .field("cancelled", "Folds that were cancelled.", count, known);
@@ -55,8 +55,8 @@ const Object<Answer>& cross_validation_answer_table() {
             .field("project", "Project.", any_text, known)
             .field("labels", "Key-value labels.", AnyObject{}, known)
             .field("state",
-                   "preparing: the split is being made; running; cancelling; succeeded, failed or "
-                   "cancelled.",
+                   "preparing: the split is being created; running; cancelling; succeeded, failed "
+                   "or cancelled.",
                    Word{.allowed = cross_validation_states}, known)
             .field("reason", "Why it is in its state.", Nested<Answer>{&cross_reason_table()},
                    or_null)
@@ -95,8 +95,8 @@ const Object<Answer>& cross_validation_fold_table() {
             .field("train_samples", "Number of training samples.", count, known)
             .field("val_samples", "Number of validation samples.", count, known)
             .field("counts",
-                   "Groups and classes on both sides, as in the report of the split; null when the "
-                   "split is gone.",
+                   "Groups and classes in training and validation, as in the report of the split; "
+                   "null if the split was deleted.",
                    AnyObject{}, or_null)
             .field("metrics",
                    "Metrics of the last evaluation; null for one that is not finite, and `metrics` "
@@ -170,14 +170,14 @@ const Object<Answer>& compared_metric_table() {
             .field("mode", "Whether a smaller or a larger value is better.",
                    Word{.allowed = metric_modes}, known)
             .field("folds", "Number of folds that both have.", count, known)
-            .field("nonfinite", "Folds of which a value is not finite.", count, known)
+            .field("nonfinite", "Folds in which a value is not finite.", count, known)
             .field("first_better", "Folds on which the first is better.", count, known)
             .field("second_better", "Folds on which the second is better.", count, known)
             .field("mean_difference", "Mean of second - first.", Number{}, or_null)
             .field("std", "Standard deviation of the differences.", Number{}, or_null)
             .field("standard_error",
-                   "Error of mean_difference, corrected for folds sharing training samples (Nadeau "
-                   "and Bengio).",
+                   "Standard error of mean_difference, corrected for training samples shared by "
+                   "the folds (Nadeau and Bengio).",
                    Number{}, or_null)
             .field("t", "mean_difference / standard_error.", Number{}, or_null)
             .field("p_value", "Two-sided p-value of t with n - 1 degrees of freedom.", Number{},
@@ -203,9 +203,9 @@ std::span<const ObjectTable* const> cross_validation_answer_tables() {
             .field("spec", "The request, normalised.",
                    Nested<CrossValidationSpec>{&cross_validation_table()}, known)
             .field("dataset_id", "Id of the dataset.", any_text, known)
-            .field("split_id", "Split that would be used again; null: one would be made.", any_text,
-                   or_null)
-            .field("folds", "Number of folds; null where only the data tell.", count, or_null)
+            .field("split_id", "Existing split that would be used; null: a split would be created.",
+                   any_text, or_null)
+            .field("folds", "Number of folds; null: it depends on the data.", count, or_null)
             .field("effective", "Effective values of each fold's job.", AnyObject{}, known);
     static const auto comparison =
         Object<Answer>("CrossValidationComparison", "Two cross-validations on the same split.")
@@ -217,23 +217,23 @@ std::span<const ObjectTable* const> cross_validation_answer_tables() {
             .field("metrics", "Each metric that both have.",
                    List<Nested<Answer>>{{&compared_metric_table()}}, known);
     static const auto retried_fold =
-        Object<Answer>("RetriedFold", "A fold that is tried again.")
+        Object<Answer>("RetriedFold", "A fold that is retried.")
             .open()
             .field("fold", "Number of the fold; null: the training on all samples.", count, or_null)
             .field("code", failure_code_summary, any_text, known)
             .field("reason", "Why it had failed or was cancelled.", any_text, or_null)
-            .field("job_id", "Job that had trained it.", any_text, or_null);
+            .field("job_id", "Job that last trained it.", any_text, or_null);
     static const auto retry =
-        Object<Answer>("CrossValidationRetry", "Folds that are tried again.")
+        Object<Answer>("CrossValidationRetry", "Folds that are retried.")
             .open()
             .field("dry_run", "true: nothing was changed.", Flag{}, known)
             .field("state", "State of the cross-validation after it.",
                    Word{.allowed = cross_validation_states}, known)
-            .field("retried", "Number of folds that are tried again, or would be.", count, known)
-            .field("left", "Number of folds that failed and stay as they are.", count, known)
+            .field("retried", "Number of folds that are retried, or would be.", count, known)
+            .field("left", "Number of failed folds that are not retried.", count, known)
             .field("codes", "Failed folds by code, before the call.", AnyObject{}, known)
-            .field("items", "The folds that are tried again.",
-                   List<Nested<Answer>>{{&retried_fold}}, known);
+            .field("items", "The folds that are retried.", List<Nested<Answer>>{{&retried_fold}},
+                   known);
     static const auto page = page_of("CrossValidationList", cross_validation_answer_table());
     static const std::vector<const ObjectTable*> all{&cross_validation_answer_table(),
                                                      &page,

@@ -95,19 +95,22 @@ const Object<Answer>& bulk_result_table() {
         Object<Answer>("JobBulkItem", "What happened to a job.")
             .open()
             .field("job_id", "job_…", any_text, known)
-            .field("name", "Name of the job; null: there is no such job.", any_text, or_null)
+            .field("name", "Name of the job; null: the job does not exist.", any_text, or_null)
             .field("state", "State after the action; null: the job is gone.", Choice<JobState>{},
                    or_null)
-            .field("outcome", "changed; unchanged: it was there already; refused: see message.",
-                   any_text, known)
-            .field("message", "Why the action was refused.", any_text, or_null);
+            .field(
+                "outcome",
+                "changed; unchanged: it already was in the requested state; refused: see message.",
+                any_text, known)
+            .field("message", "Why the action was not possible.", any_text, or_null);
     static const auto table =
         Object<Answer>("JobBulkResult", "Result of an action on many jobs.")
             .open()
             .field("action", "The action.", any_text, known)
             .field("dry_run", "true: nothing was changed.", Flag{}, known)
             .field("changed", "Number of jobs that were changed, or would be.", count, known)
-            .field("unchanged", "Number of jobs that were there already.", count, known)
+            .field("unchanged", "Number of jobs that already were in the requested state.", count,
+                   known)
             .field("refused", "Number of jobs that cannot be changed in this way.", count, known)
             .field("more", "true: more jobs match; send the request again.", Flag{}, known)
             .field("items", "Each job, newest first.", List<Nested<Answer>>{{&item}}, known);
@@ -148,7 +151,7 @@ const Object<Answer>& job_answer_table() {
                 AnyObject{}, or_null)
             .field("dataset_id", "ds_…", any_text, or_null)
             .field("attempts", "Number of attempts.", count, known)
-            .field("restarts", "Number of restarts after its executor was lost.", count, known)
+            .field("restarts", "Number of restarts after a lost executor.", count, known)
             .field("created_by", "tok_…", any_text, or_null)
             .field("created_at", "Time of submission.", Time{}, known)
             .field("started_at", "Time of the first start.", Time{}, or_null)
@@ -284,8 +287,8 @@ const Object<Answer>& metric_series_table() {
         Object<Answer>("MetricSeries", "A metric curve.")
             .open()
             .field("name",
-                   "train_loss, …: of the batch of that step only; val_loss, …: of the whole "
-                   "validation part.",
+                   "train_loss, …: of the batch of that step only; val_loss, …: of all validation "
+                   "samples.",
                    any_text, known)
             .field("points", "Points in the order of steps.",
                    List<Nested<Answer>>{{&metric_point_table()}, 0, 1000000}, known)
@@ -321,7 +324,7 @@ const Object<Answer>& job_metric_list_table() {
 
 const Object<Answer>& attempt_member_table() {
     static const auto table =
-        Object<Answer>("AttemptMember", "What one host does of an attempt.")
+        Object<Answer>("AttemptMember", "The part of an attempt on one host.")
             .open()
             .field("rank", "Number of the member: 0, 1, 2 …; rank 0 reports and saves for all.",
                    count, known)
@@ -342,7 +345,8 @@ const Object<Answer>& attempt_table() {
         Object<Answer>("Attempt", "An attempt to run a job.")
             .open()
             .field("attempt", "Number of the attempt within the job: 1, 2, 3 …", count, known)
-            .field("host", "Host that it runs on; of a slice that of rank 0.", any_text, known)
+            .field("host", "Host that it runs on; for a slice, the host of rank 0.", any_text,
+                   known)
             .field("cores", "Cores that it holds or held there.",
                    List<Integer>{{.min = 1, .max = 8}}, known)
             .field("pid", "Process id of the executor there.", count, or_null)
@@ -386,11 +390,11 @@ const Object<Answer>& explanation_table() {
             .field("message", "Human-readable message.", any_text, or_null)
             .field("cores", "Cores that the job waits for.", List<Integer>{{.min = 1, .max = 8}},
                    or_null)
-            .field("blocking_job", "Job that holds the cores or goes first.", any_text, or_null)
+            .field("blocking_job", "Job that holds the cores or starts first.", any_text, or_null)
             .field("position", "Position, as in `queue` of a job.", count, or_null)
             .field("estimated_start_at",
-                   "Estimated time of the start; null: it is held, or too far back to say.", Time{},
-                   or_null)
+                   "Estimated start time; null: the job is held, or too far back in the queue.",
+                   Time{}, or_null)
             .field("estimate_from", estimate_summary, Word{.allowed = estimate_words}, or_null);
     return table;
 }

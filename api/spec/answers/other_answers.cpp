@@ -45,11 +45,12 @@ const Object<Answer>& checkpoint_answer_table() {
             .field("value", "Value of the metric.", Number{}, or_null)
             .field("nonfinite", "nan, inf or -inf if value is null.", any_text, maybe);
     static const auto writer =
-        Object<Answer>("CheckpointWriter", "The build that saved a checkpoint, and its form.")
+        Object<Answer>("CheckpointWriter",
+                       "The build that saved a checkpoint, and the version of its format.")
             .open()
             .field("program", "Program and version.", any_text, known)
-            .field("build", "Mark of the program file.", any_text, known)
-            .field("format", "Version of the form of the files.", count, known)
+            .field("build", "Hash of the program file.", any_text, known)
+            .field("format", "Version of the format of the files.", count, known)
             .field("spec_version", "Version of the job spec.", count, known);
     static const auto table =
         Object<Answer>("Checkpoint", "A checkpoint of a job.")
@@ -68,8 +69,8 @@ const Object<Answer>& checkpoint_answer_table() {
             .field("pinned", "True: it is never deleted automatically.", Flag{}, known)
             .field("created_at", "Time at which it was saved.", Time{}, known)
             .field("deleted_at", "Time at which its files were deleted.", Time{}, or_null)
-            .field("written_by", "Build that saved it; null: a build that did not say.",
-                   Nested<Answer>{&writer}, or_null);
+            .field("written_by", "Build that saved it; null: unknown.", Nested<Answer>{&writer},
+                   or_null);
     return table;
 }
 
@@ -178,7 +179,7 @@ const Object<Answer>& host_drain_table() {
     static const auto table =
         Object<Answer>("HostDrained", "Why a host accepts no new jobs.")
             .open()
-            .field("reason", "Reason given by who drained it.", any_text, or_null)
+            .field("reason", "Reason given when it was drained.", any_text, or_null)
             .field("at", "Time at which it was drained.", Time{}, known)
             .field("by", "tok_…", any_text, or_null);
     return table;
@@ -209,7 +210,7 @@ const Object<Answer>& join_token_table() {
             .field("host", "Host that it is for; null: any.", any_text, or_null)
             .field("uses", "Number of times that a host may join with it.", count, known)
             .field("expires_at", "Time of its end.", Time{}, known)
-            .field("created_by", "tok_…; it ends with this token, too.", any_text, known)
+            .field("created_by", "tok_…; it ends together with this token.", any_text, known)
             .field("token", "Secret of the token; it is not shown again.", any_text, known);
     return table;
 }
@@ -220,22 +221,24 @@ const Object<Answer>& audit_table() {
             .open()
             .field("id", "Number of the entry.", count, known)
             .field("at", "Time of the action.", Time{}, known)
-            .field("token_id", "Token that acted; null: nobody known.", any_text, or_null)
+            .field("token_id", "Token that acted; null: unknown.", any_text, or_null)
             .field("action", "The action: the operationId of a request, or login_failed.", any_text,
                    known)
             .field("object", "Object of the action: an id or a name.", any_text, or_null)
             .field("request_id", "Request, as in the log.", any_text, or_null)
-            .field("detail", "More about the action.", AnyObject{}, known);
+            .field("detail", "Details of the action.", AnyObject{}, known);
     return table;
 }
 
 const Object<Answer>& retention_table() {
     static const auto table =
-        Object<Answer>("RetentionRule", "How long a kind of what ended jobs leave is kept.")
+        Object<Answer>("RetentionRule", "How long one kind of data of ended jobs is kept.")
             .open()
             .field("kind", "events, logs, metrics, checkpoints or jobs.", any_text, known)
-            .field("days", "Days after the end of a job; null: for ever.", count, or_null)
-            .field("due_jobs", "Jobs of which it would be removed now; at most 10,000 are counted.",
+            .field("days", "Days after the end of a job; null: forever.", count, or_null)
+            .field("due_jobs",
+                   "Number of jobs whose data of this kind would be removed now; at most 10,000 "
+                   "are counted.",
                    count, known)
             .field("due_checkpoints", "Checkpoints that would be removed with them.", count, known)
             .field("due_bytes", "Bytes of these checkpoints.", count, known);
@@ -271,7 +274,7 @@ const Object<Answer>& member_table() {
             .field("role", "Role in this project: viewer, editor or admin.", Choice<TokenRole>{},
                    known)
             .field("changed_by", "Token that gave the role: tok_….", any_text, or_null)
-            .field("created_at", "Time at which the member came to the project.", Time{}, known)
+            .field("created_at", "Time at which the member joined the project.", Time{}, known)
             .field("changed_at", "Time at which the role was given.", Time{}, known);
     return table;
 }
@@ -304,11 +307,12 @@ Object<Answer> token_like(std::string_view name, std::string_view summary) {
         .field("name", "Human-readable name.", any_text, known)
         .field("prefix", "Prefix of the secret, to recognise the token by.", any_text, known)
         .field("role", "Role: viewer, editor or admin.", Choice<TokenRole>{}, known)
-        .field("projects", "Projects that the token may access; empty: all, or all of its member.",
+        .field("projects",
+               "Projects that the token may access; empty: all, or all those of its member.",
                List<Text>{any_text}, known)
         .field("member",
-               "Member whose token it is; in each project the role of the member is the most that "
-               "the token may do.",
+               "Member that the token belongs to; in each project it may do no more than the role "
+               "of the member there permits.",
                any_text, or_null)
         .field("created_by", "tok_…", any_text, or_null)
         .field("created_at", "Time of creation.", Time{}, known)
@@ -332,7 +336,7 @@ const Object<Answer>& me_table() {
             .open()
             .field("token_id", "tok_…", any_text, known)
             .field("name", "Name of the token.", any_text, known)
-            .field("member", "Member whose token it is.", any_text, or_null)
+            .field("member", "Member that the token belongs to.", any_text, or_null)
             .field("role",
                    "Highest role in any project: viewer, editor or admin; null: the member has no "
                    "role in any.",
@@ -392,32 +396,34 @@ Object<Answer> webhook_like(std::string_view name, std::string_view summary) {
     return Object<Answer>(name, summary)
         .open()
         .field("id", "whk_…", any_text, known)
-        .field("project", "Project whose jobs it is told of.", any_text, known)
+        .field("project", "Project whose jobs it reports.", any_text, known)
         .field("url", "URL that messages are posted to.", any_text, known)
         .field("events", "Events that are sent.", List<Choice<WebhookEvent>>{}, known)
-        .field("description", "What it is for.", any_text, known)
+        .field("description", "Description of its purpose.", any_text, known)
         .field("enabled", "false: nothing is sent.", Flag{}, known)
         .field("created_by", "tok_…", any_text, known)
-        .field("url_set_by", "tok_…; nothing is sent once this token has ended.", any_text, known)
+        .field("url_set_by", "tok_…; nothing is sent once this token is no longer valid.", any_text,
+               known)
         .field("previous_secret_until",
-               "Messages are signed with the secret before the last one as well, until then.",
-               Time{}, or_null)
+               "Until this time, messages are also signed with the previous secret.", Time{},
+               or_null)
         .field("created_at", "Time of creation.", Time{}, known);
 }
 
 const Object<Answer>& webhook_delivery_table() {
     static const auto table =
-        Object<Answer>("WebhookDelivery", "A message of a webhook, and how it was taken.")
+        Object<Answer>("WebhookDelivery", "A message of a webhook, and whether it was accepted.")
             .open()
             .field("id", "dlv_…, the Webhook-Id of the message.", any_text, known)
             .field("webhook_id", "whk_…", any_text, known)
-            .field("type", "Event of the message: job.ended, …; webhook.test: of a test.", any_text,
-                   known)
+            .field("type",
+                   "Event of the message, such as job.ended; webhook.test for a test message.",
+                   any_text, known)
             .field("state",
                    "pending: it is sent, or waits for its next attempt; delivered; failed.",
                    any_text, known)
             .field("attempts", "Number of attempts to send it.", count, known)
-            .field("status", "Status that the receiver answered last.", count, or_null)
+            .field("status", "Last status that the receiver answered.", count, or_null)
             .field("error", "What went wrong with the last attempt.", any_text, or_null)
             .field("duration_s", "Duration of the last attempt in seconds.", Number{.min = 0},
                    or_null)
@@ -425,7 +431,8 @@ const Object<Answer>& webhook_delivery_table() {
             .field("next_attempt_at", "Time of the next attempt, while it is pending.", Time{},
                    or_null)
             .field("created_at", "Time of creation.", Time{}, known)
-            .field("ended_at", "Time at which it was delivered or had failed.", Time{}, or_null)
+            .field("ended_at", "Time at which it was delivered, or failed for the last time.",
+                   Time{}, or_null)
             .field("body", "Body of the message.", AnyObject{}, known);
     return table;
 }

@@ -24,8 +24,8 @@ const Object<Answer>& queued_table() {
             .field("queued_at", "Time of submission.", Time{}, known)
             .field("not_before", "Earliest start time.", Time{}, or_null)
             .field("estimated_start_at",
-                   "Estimated time of the start; null: it is held, or too far back to say.", Time{},
-                   or_null)
+                   "Estimated start time; null: the job is held, or too far back in the queue.",
+                   Time{}, or_null)
             .field("estimate_from", estimate_summary, Word{.allowed = estimate_words}, or_null);
     return table;
 }
@@ -33,7 +33,7 @@ const Object<Answer>& queued_table() {
 /// Columns of the rows by class and by project.
 Object<Answer>& with_queue_counts(Object<Answer>& table) {
     return table.field("jobs", "Queued jobs.", count, known)
-        .field("ready", "Queued jobs that no time and no dataset holds.", count, known)
+        .field("ready", "Queued jobs that wait neither for a time nor for a dataset.", count, known)
         .field("oldest_ready_s", "Age of the oldest ready job, since its submission.",
                nothing_or_more, or_null);
 }
@@ -60,7 +60,7 @@ const Object<Answer>& queue_reason_table() {
             .open()
             .field("code",
                    "Reason as in /explain; starting: the next pass starts them; in_line: ready, "
-                   "behind jobs of the same kind that the scheduler looks at.",
+                   "behind jobs of the same kind that the scheduler examines first.",
                    any_text, known)
             .field("jobs", "Queued jobs.", count, known);
     return table;
@@ -92,7 +92,7 @@ const Object<Answer>& core_use_table() {
             .field("total", "Cores of all hosts.", count, known)
             .field("held", "Cores that jobs hold.", count, known)
             .field("free", "Cores that a job may take now.", count, known)
-            .field("drained", "Cores without a job that accept none.", count, known)
+            .field("drained", "Drained cores without a job.", count, known)
             .field("lost", "Cores without a job whose host sends no heartbeat.", count, known)
             .field("utilisation", "held / (held + free); null: no core is usable.",
                    Number{.min = 0, .max = 1}, or_null);
@@ -109,16 +109,17 @@ const Object<Answer>& decision_table() {
             .field("project", "Project that the job belongs to.", any_text, known)
             .field("kind",
                    "start: it got cores; wait: it has waited for this reason for a second; "
-                   "preempt: it was asked to save and give its cores up.",
+                   "preempt: it has to save and free its cores.",
                    Word{.allowed = decision_kinds}, known)
             .field("code",
-                   "Of a start: free_cores or backfill; of a wait: as in /explain; else preempted.",
+                   "For a start: free_cores or backfill; for a wait: as in /explain; otherwise "
+                   "preempted.",
                    any_text, known)
             .field("message", "Human-readable reason.", any_text, known)
             .field("host", "Host of a start.", any_text, or_null)
             .field("cores", "Cores of a start.", List<Integer>{{.min = 1, .max = 8}}, or_null)
-            .field("related_job", "Job that it waits for, gives way to, or goes before.", any_text,
-                   or_null);
+            .field("related_job", "Job that it waits for, is preempted by, or starts before.",
+                   any_text, or_null);
     return table;
 }
 
@@ -132,8 +133,8 @@ const Object<Answer>& group_table() {
                    count, or_null)
             .field("running", "Jobs of the group that hold cores.", count, known)
             .field("ready",
-                   "Queued jobs of the group that no time and no dataset holds; counted up to "
-                   "1,001.",
+                   "Queued jobs of the group that wait neither for a time nor for a dataset; "
+                   "counted up to 1,001.",
                    count, known);
     return table;
 }
@@ -142,10 +143,10 @@ const Object<Answer>& simulated_job_table() {
     static const auto table =
         Object<Answer>("SimulatedJob", "When and where the job would start.")
             .open()
-            .field("job_id", "job_… of a job of the queue.", any_text, or_null)
+            .field("job_id", "job_… of a queued job.", any_text, or_null)
             .field("starts_at", "Time of its start; null: later than was simulated, or never.",
                    Time{}, or_null)
-            .field("starts_in_s", "Seconds until then.", nothing_or_more, or_null)
+            .field("starts_in_s", "Seconds until that time.", nothing_or_more, or_null)
             .field("host", "Host that it would run on.", any_text, or_null)
             .field("cores", "Cores that it would get.", List<Integer>{{.min = 1, .max = 8}},
                    or_null)
@@ -155,7 +156,7 @@ const Object<Answer>& simulated_job_table() {
             .field("code", "Why it would wait at first, as in /explain; null: it would not.",
                    any_text, or_null)
             .field("message", "Human-readable message.", any_text, or_null)
-            .field("blocking_job", "Job that holds the cores or goes first.", any_text, or_null);
+            .field("blocking_job", "Job that holds the cores or starts first.", any_text, or_null);
     return table;
 }
 
@@ -169,7 +170,7 @@ const Object<Answer>& start_change_table() {
                    or_null)
             .field("after_at", "Start with the change; null: later than was simulated.", Time{},
                    or_null)
-            .field("by_s", "Seconds between them; null when one is not known.", nothing_or_more,
+            .field("by_s", "Seconds between them; null: one of them is unknown.", nothing_or_more,
                    or_null);
     return table;
 }
@@ -179,20 +180,21 @@ const Object<Answer>& simulation_table() {
         Object<Answer>("QueueSimulation", "What the change would do.")
             .open()
             .field("at", "Time of the queue that was simulated.", Time{}, known)
-            .field("job", "The job that is asked about.", Nested<Answer>{&simulated_job_table()},
+            .field("job", "The job of the request.", Nested<Answer>{&simulated_job_table()},
                    or_null)
             .field("delayed_jobs", "Queued jobs that would start a second or more later.", count,
                    known)
-            .field("delayed", "The 100 most delayed of them that the caller may see.",
+            .field("delayed", "The 100 most delayed of them, among those that the caller may see.",
                    List<Nested<Answer>>{{&start_change_table()}}, known)
             .field("sooner_jobs", "Queued jobs that would start a second or more sooner.", count,
                    known)
-            .field("sooner", "The 100 of them that gain most and that the caller may see.",
+            .field("sooner",
+                   "The 100 of them that would gain most, among those that the caller may see.",
                    List<Nested<Answer>>{{&start_change_table()}}, known)
             .field("jobs", "Queued jobs that were simulated.", count, known)
             .field("complete",
-                   "True: until nothing more could start. False: a bound of 2,000 passes, 30 days "
-                   "or a quarter of a second ended it.",
+                   "True: simulated until no further job could start. False: a limit of 2,000 "
+                   "passes, 30 days or 250 ms ended the simulation.",
                    Flag{}, known)
             .field("until", "Time until which it was simulated.", Time{}, known);
     return table;
@@ -204,13 +206,14 @@ const Object<Answer>& queue_stats_table() {
             .open()
             .field("at", "Time of the numbers.", Time{}, known)
             .field("jobs", "Queued jobs.", count, known)
-            .field("ready", "Queued jobs that no time and no dataset holds.", count, known)
+            .field("ready", "Queued jobs that wait neither for a time nor for a dataset.", count,
+                   known)
             .field("by_class", "By class, the most urgent first.",
                    List<Nested<Answer>>{{&queue_of_class_table()}}, known)
             .field("by_project", "The 100 projects with the most queued jobs.",
                    List<Nested<Answer>>{{&queue_of_project_table()}}, known)
-            .field("other_projects", "Projects with queued jobs that by_project leaves out.", count,
-                   known)
+            .field("other_projects",
+                   "Number of projects with queued jobs that by_project leaves out.", count, known)
             .field("by_reason", "By reason, the most frequent first; their sum is jobs.",
                    List<Nested<Answer>>{{&queue_reason_table()}}, known)
             .field("rates", "The last 1, 5 and 15 minutes.",

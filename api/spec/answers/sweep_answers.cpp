@@ -25,9 +25,9 @@ const Object<Answer>& trial_counts_table() {
         Object<Answer>("SweepTrialCounts", "How many trials are in each state.")
             .open()
             .field("total", "All trials.", count, known)
-            .field("running", "Trials that run or wait in the queue.", count, known)
+            .field("running", "Trials that are running or waiting in the queue.", count, known)
             .field("paused", "Trials that wait to be continued.", count, known)
-            .field("completed", "Trials that have done all that was asked.", count, known)
+            .field("completed", "Trials that have trained to their end.", count, known)
             .field("stopped", "Trials that the algorithm has ended early.", count, known)
             .field("failed", "Trials without a result, or cancelled by a user.", count, known);
     return table;
@@ -55,8 +55,8 @@ const Object<Answer>& sweep_answer_table() {
                    or_null)
             .field("spec", "Spec with every default filled in, as it was created.",
                    Nested<SweepSpec>{&sweep_table()}, known)
-            .field("max_trials", "Number of trials that it may have by now.", count, known)
-            .field("max_concurrent", "Number of trials at a time by now.", count, known)
+            .field("max_trials", "Current maximum number of trials.", count, known)
+            .field("max_concurrent", "Current maximum number of concurrent trials.", count, known)
             .field("trials", "How many trials are in each state.",
                    Nested<Answer>{&trial_counts_table()}, known)
             .field("best", "Best trial so far.", Nested<Answer>{&sweep_best_summary_table()},
@@ -78,19 +78,18 @@ const Object<Answer>& sweep_trial_table() {
             .field("number", "Number of the trial, from 0.", count, known)
             .field("state", "State of the trial.", Word{.allowed = trial_state_words}, known)
             .field("point", "Values of the parameters by path.", AnyObject{}, known)
-            .field("until", "Epochs or steps that it trains to; null: as long as its job says.",
-                   count, or_null)
-            .field("value", "Value that it is judged by; null: none that is finite.", Number{},
+            .field("until", "Epochs or steps that it trains to; null: as in its job spec.", count,
                    or_null)
+            .field("value", "Value that it is judged by; null: no finite value.", Number{}, or_null)
             .field("value_time", "Epochs or steps after which that was measured.", count, or_null)
-            .field("last_value", "Newest value; null: none that is finite.", Number{}, or_null)
+            .field("last_value", "Newest value; null: no finite value.", Number{}, or_null)
             .field("last_time", "Epochs or steps after which that was measured.", count, or_null)
             .field("reports", "Number of values that were reported.", count, known)
             .field("lineage", "Weights that it took over from other trials (pbt).",
                    List<AnyObject>{}, known)
             .field("fold_values",
-                   "Of a cross-validation: values of the folds that have trained, in order, up to "
-                   "one that is not finite.",
+                   "For a cross-validation: values of the trained folds, in order, up to the first "
+                   "that is not finite.",
                    List<Number>{}, known)
             .field("job_id", "Newest job of the trial.", any_text, or_null)
             .field("jobs", "Number of jobs; all of them: GET /v1/jobs?parent=.", count, known)
@@ -119,8 +118,9 @@ const Object<Answer>& sweep_preview_trial_table() {
             .open()
             .field("number", "Number of the trial.", count, known)
             .field("point", "Values of the parameters by path.", AnyObject{}, known)
-            .field("until", "Epochs or steps that it would train to first; null: as its job says.",
-                   count, or_null)
+            .field("until",
+                   "Epochs or steps that it would train to first; null: as in its job spec.", count,
+                   or_null)
             .field("reason", "Where the point comes from.", any_text, known);
     return table;
 }
@@ -149,7 +149,7 @@ const Object<Answer>& sweep_decision_table() {
                    "start, resume, keep, pause, stop, complete, exploit, retry, wait, finish or "
                    "limit.",
                    any_text, known)
-            .field("trial", "Trial that it is about.", count, or_null)
+            .field("trial", "Trial that it concerns.", count, or_null)
             .field("reason", "One sentence.", any_text, known)
             .field("detail", "The numbers behind it: rule, rung, value, rank, cutoff, …",
                    AnyObject{}, known);
@@ -164,7 +164,7 @@ const Object<Answer>& sweep_event_table() {
             .field("at", "Time of the entry.", Time{}, known)
             .field("event", "What happened: ask, report, end, extend, retry or limit.", AnyObject{},
                    known)
-            .field("decisions", "What came of it.", List<AnyObject>{}, known);
+            .field("decisions", "Outcome.", List<AnyObject>{}, known);
     return table;
 }
 
@@ -185,7 +185,7 @@ const Object<Answer>& sweep_importance_table() {
             .open()
             .field("parameter", "Path of the parameter.", any_text, known)
             .field("explained",
-                   "Fraction of the variance of the trials' ranks that it explains by itself.",
+                   "Fraction of the variance of the trials' ranks that it explains alone.",
                    Number{.min = 0, .max = 1}, known)
             .field("groups", "Number of groups of values that were compared.", count, known);
     static const auto table =
@@ -198,26 +198,28 @@ const Object<Answer>& sweep_importance_table() {
 
 const Object<Answer>& sweep_simulation_table() {
     static const auto table =
-        Object<Answer>("SweepSimulation", "What another algorithm would have made of the trials.")
+        Object<Answer>("SweepSimulation",
+                       "Result of replaying the recorded trials under another algorithm.")
             .open()
             .field("trials", "Number of trials that it would have started.", count, known)
             .field("best", "Best trial that it would have found.",
                    Nested<Answer>{&sweep_best_summary_table()}, or_null)
-            .field("regret", "How much worse that is than the recorded best.", Number{}, or_null)
+            .field("regret", "How much worse that value is than the recorded best one.", Number{},
+                   or_null)
             .field("time_used", "Epochs or steps of all its trials together.", count, known)
             .field("time_recorded", "Epochs or steps of all recorded trials.", count, known)
             .field("saved", "Fraction of the recorded epochs or steps that it would have saved.",
                    Number{}, or_null)
-            .field("core_s_saved", "That fraction of the core-seconds of the sweep.", Number{},
+            .field("core_s_saved", "The same fraction of the core-seconds of the sweep.", Number{},
                    or_null)
             .field("cut_short",
-                   "Trials that it would have trained on where the recorded curve ends.", count,
+                   "Trials that it would have trained further than their recorded curves.", count,
                    known);
     return table;
 }
 
 const Object<Answer>& retried_trial_table() {
-    static const auto table = Object<Answer>("RetriedTrial", "A failed trial that is tried again.")
+    static const auto table = Object<Answer>("RetriedTrial", "A failed trial that is retried.")
                                   .open()
                                   .field("number", "Number of the trial.", count, known)
                                   .field("code", failure_code_summary, any_text, known)
@@ -228,14 +230,14 @@ const Object<Answer>& retried_trial_table() {
 
 const Object<Answer>& sweep_retry_table() {
     static const auto table =
-        Object<Answer>("SweepRetry", "Failed trials of a sweep that are tried again.")
+        Object<Answer>("SweepRetry", "Failed trials of a sweep that are retried.")
             .open()
             .field("dry_run", "true: nothing was changed.", Flag{}, known)
             .field("state", "State of the sweep after it.", Choice<SweepState>{}, known)
-            .field("retried", "Number of trials that are tried again, or would be.", count, known)
-            .field("left", "Number of failed trials that stay as they are.", count, known)
+            .field("retried", "Number of trials that are retried, or would be.", count, known)
+            .field("left", "Number of failed trials that are not retried.", count, known)
             .field("codes", "Failed trials by code, before the call.", AnyObject{}, known)
-            .field("items", "The trials that are tried again, the first 1000.",
+            .field("items", "The trials that are retried, at most the first 1000.",
                    List<Nested<Answer>>{{&retried_trial_table()}}, known);
     return table;
 }

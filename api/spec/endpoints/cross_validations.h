@@ -51,7 +51,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/cross-validations",
      .group = "cross-validations",
-     .summary = "Create a cross-validation: its split is made, then a job is submitted for each "
+     .summary = "Create a cross-validation: its split is created, then a job is submitted for each "
                 "fold. With dry_run, returns a CrossValidationPreview with status 200.",
      .access = Access::write,
      .request = "CrossValidationSpec",
@@ -90,8 +90,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/cross-validations/{id}/cancel",
      .group = "cross-validations",
-     .summary = "Cancel the jobs of a cross-validation, and start no more. Folds that have ended "
-                "keep their results.",
+     .summary = "Cancel the jobs of a cross-validation, and start no further ones. Folds that have "
+                "ended keep their results.",
      .access = Access::write,
      .response = "CrossValidation",
      .errors = acts,
@@ -100,9 +100,9 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/cross-validations/{id}/retry",
      .group = "cross-validations",
-     .summary = "Try all folds again that failed or were cancelled, or those that failed for some "
-                "reasons; one that has ended goes on. Folds that have succeeded keep their "
-                "results. Safe to repeat.",
+     .summary = "Retry all folds that failed or were cancelled, or those that failed for certain "
+                "reasons; a cross-validation that has ended continues. Folds that have succeeded "
+                "keep their results. Safe to repeat.",
      .access = Access::write,
      .request = "RetryFailed",
      .response = "CrossValidationRetry",
@@ -138,8 +138,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/cross-validations/{id}/compare",
      .group = "cross-validations",
-     .summary = "Compare another cross-validation on the same split with this one, fold by fold. "
-                "409 when their splits differ.",
+     .summary = "Compare another cross-validation of the same split with this one, fold by fold. "
+                "409 if their splits differ.",
      .response = "CrossValidationComparison",
      .errors = compares,
      .query = compared_with},
@@ -147,8 +147,9 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/cross-validations/{id}/oof",
      .group = "cross-validations",
-     .summary = "Download the out-of-fold predictions: each sample, predicted by the fold that "
-                "validates it, in dataset order. 404 `no_result` until every fold has succeeded.",
+     .summary =
+         "Download the out-of-fold predictions: each sample, predicted by the fold that validates "
+         "on it, in dataset order. 404 `no_result` until every fold has succeeded.",
      .errors = ranges,
      .media_type = "text/csv"},
 });

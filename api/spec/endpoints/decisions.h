@@ -21,8 +21,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/decisions",
      .group = "queue",
-     .summary = "List what the scheduler decided on jobs and why, the newest first. Decisions are "
-                "kept for 7 days.",
+     .summary = "List what the scheduler decided on jobs and why, newest first. Decisions are kept "
+                "for 7 days.",
      .response = "DecisionList",
      .errors = finds,
      .query = decision_query},

@@ -27,7 +27,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/events",
      .group = "jobs",
      .summary = "Stream the events of all jobs, and changes of datasets and splits, as they "
-                "happen. With Last-Event-ID the stream goes on after that event, or says `gap`.",
+                "happen. With Last-Event-ID the stream continues after that event, or begins with "
+                "`gap` if events are missing.",
      .errors = finds,
      .query = event_query,
      .media_type = "text/event-stream"},

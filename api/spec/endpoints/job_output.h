@@ -47,9 +47,9 @@ inline constexpr auto log_query = std::to_array<QueryParameter>({
      .standard = "info"},
     {.name = "q",
      .type = QueryType::text,
-     .summary = "Only lines whose message contains this text; upper and lower case of A to Z are "
-                "the same. An answer has read at most 20,000 lines: it may have few or none and "
-                "still a next_cursor."},
+     .summary = "Only lines whose message contains this text; the case of A to Z is ignored. A "
+                "request reads at most 20,000 lines, so a page may have few lines or none and "
+                "still have a next_cursor."},
     {.name = "limit",
      .type = QueryType::integer,
      .summary = "Maximum number of lines.",
@@ -60,8 +60,8 @@ inline constexpr auto log_query = std::to_array<QueryParameter>({
 inline constexpr auto metric_query = std::to_array<QueryParameter>({
     {.name = "names",
      .type = QueryType::words,
-     .summary = "Only these metrics, at most 1,000. Default: all; of more than 1,000 the first by "
-                "name."},
+     .summary = "Only these metrics, at most 1,000. Default: all; if there are more than 1,000, "
+                "the first 1,000 by name."},
     {.name = "step_min",
      .type = QueryType::integer,
      .summary = "Only points at or after this step.",
@@ -72,18 +72,17 @@ inline constexpr auto metric_query = std::to_array<QueryParameter>({
      .max = INT64_MAX},
     {.name = "resolution",
      .type = QueryType::integer,
-     .summary =
-         "Maximum number of points per metric. A longer curve has more than half as many, each "
-         "of which summarises a power of two of values. 0: all points, up to 200,000 for all "
-         "metrics together.",
+     .summary = "Maximum number of points per metric. A longer curve is summarised: each point "
+                "stands for the same number of values, a power of two. 0: all points, up to "
+                "200,000 for all metrics together.",
      .max = 100000,
      .standard = "0"},
 });
 inline constexpr auto csv_query = std::to_array<QueryParameter>({
     {.name = "names",
      .type = QueryType::words,
-     .summary = "Only these metrics, at most 1,000; for `points` only. Default: all; of more than "
-                "1,000 the first by name."},
+     .summary = "Only these metrics, at most 1,000; for `points` only. Default: all; if there are "
+                "more than 1,000, the first 1,000 by name."},
     {.name = "form",
      .type = QueryType::word,
      .summary = "points: one row per value; table: one row per step, as the csv sink of "
@@ -117,9 +116,8 @@ inline constexpr auto many_metrics_query = std::to_array<QueryParameter>({
     {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
     {.name = "resolution",
      .type = QueryType::integer,
-     .summary =
-         "Maximum number of points of each curve. A longer curve has more than half as many, "
-         "each of which summarises a power of two of values.",
+     .summary = "Maximum number of points of each curve. A longer curve is summarised: each point "
+                "stands for the same number of values, a power of two.",
      .min = 1,
      .max = 10000,
      .standard = "500"},
@@ -168,9 +166,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/jobs/{id}/metrics.csv",
      .group = "jobs",
-     .summary =
-         "Get the metric curves as CSV: all points up to 200,000, evenly thinned beyond that. The "
-         "header X-Thinned is true if they are thinned.",
+     .summary = "Get the metric curves as CSV: all points; curves with more than 200,000 points in "
+                "all are thinned evenly. The header X-Thinned is true if they are thinned.",
      .errors = finds,
      .query = csv_query,
      .media_type = "text/csv"},

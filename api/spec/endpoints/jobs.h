@@ -150,7 +150,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/jobs/{id}/resume",
      .group = "jobs",
-     .summary = "Queue a paused job again, by its age. Safe to repeat.",
+     .summary = "Queue a paused job again, ordered by its original age. Safe to repeat.",
      .access = Access::write,
      .response = "Job",
      .errors = resumes,
@@ -182,8 +182,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/jobs/{id}/fork",
      .group = "jobs",
-     .summary = "Submit a training job like this one, with changes, from one of its checkpoints or "
-                "from scratch.",
+     .summary = "Submit a training job made from this one, with changes, from one of its "
+                "checkpoints or from scratch.",
      .access = Access::write,
      .request = "JobFork",
      .response = "Job",

@@ -23,7 +23,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/queue/stats",
      .group = "queue",
-     .summary = "Count the queued jobs by class, project and reason, with rates and waits.",
+     .summary = "Count the queued jobs by class, project and reason, with rates and waiting times.",
      .response = "QueueStats",
      .errors = finds,
      .query = of_project},
@@ -31,8 +31,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/queue/simulate",
      .group = "queue",
-     .summary = "Simulate when a job would start and whom it would delay, with another class or "
-                "more hosts; store nothing.",
+     .summary = "Simulate when a job would start and which jobs it would delay, with another class "
+                "or more hosts; store nothing.",
      .access = Access::write,
      .request = "QueueSimulate",
      .response = "QueueSimulation",

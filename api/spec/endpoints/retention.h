@@ -26,8 +26,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/retention",
      .group = "service",
-     .summary = "Show how long the service keeps what ended jobs leave, and what it would remove "
-                "now, by its own policy or by another one. Nothing is removed by this request.",
+     .summary = "Show how long the service keeps data of ended jobs, and what it would remove now, "
+                "with its own policy or with another one. This request removes nothing.",
      .access = Access::admin,
      .response = "RetentionList",
      .errors = queries,

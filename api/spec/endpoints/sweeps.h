@@ -41,7 +41,7 @@ inline constexpr auto trial_list = std::to_array<QueryParameter>({
      .allowed = Words(trial_states)},
     {.name = "order_by",
      .type = QueryType::word,
-     .summary = "By number, or by value: then only trials that have a finite one.",
+     .summary = "By number, or by value; by value, only trials with a finite value are listed.",
      .allowed = Words(trial_orders),
      .standard = "number"},
 });
@@ -149,7 +149,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/sweeps/{id}/extend",
      .group = "sweeps",
-     .summary = "Allow more trials; a sweep that has ended goes on.",
+     .summary = "Allow more trials; a sweep that has ended continues.",
      .access = Access::write,
      .request = "SweepExtend",
      .response = "Sweep",
@@ -159,8 +159,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/sweeps/{id}/promote",
      .group = "sweeps",
-     .summary = "Submit a training job like the best trial or a named one, with changes, from its "
-                "checkpoint or from scratch, and pin that checkpoint.",
+     .summary = "Submit a training job made from the best trial or another one, with changes, from "
+                "its checkpoint or from scratch, and pin that checkpoint.",
      .access = Access::write,
      .request = "SweepPromote",
      .response = "Job",
@@ -196,9 +196,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/sweeps/{id}/events",
      .group = "sweeps",
-     .summary =
-         "The log of a sweep in order: what its algorithm was told and decided, and its states. A "
-         "page as JSON, or a live stream for `Accept: text/event-stream`.",
+     .summary = "The log of a sweep in order: the events given to its algorithm, its decisions, "
+                "and its states. A page as JSON, or a live stream for `Accept: text/event-stream`.",
      .response = "SweepEventList",
      .errors = finds,
      .query = sweep_events,
@@ -207,9 +206,9 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/sweeps/{id}/retry",
      .group = "sweeps",
-     .summary = "Try all failed trials again, or those that failed for some reasons; a sweep that "
-                "has ended goes on. 409 when a limit of the sweep would end it at once, or its "
-                "algorithm has gone on without them. Safe to repeat.",
+     .summary = "Retry all failed trials, or those that failed for certain reasons; a sweep that "
+                "has ended continues. 409 if a limit of the sweep would end it at once, or its "
+                "algorithm has continued without them. Safe to repeat.",
      .access = Access::write,
      .request = "RetryFailed",
      .response = "SweepRetry",
@@ -220,7 +219,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/sweeps/{id}/trials/{tid}/retry",
      .group = "sweeps",
-     .summary = "Try a failed trial again, from its newest checkpoint.",
+     .summary = "Retry a failed trial, from its newest checkpoint.",
      .access = Access::write,
      .response = "SweepTrial",
      .errors = acts,
@@ -241,7 +240,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/sweeps/{id}/trials/{tid}/observe",
      .group = "sweeps",
      .summary = "Report a value or the end of a trial that runs elsewhere. The state in the answer "
-                "says whether it goes on.",
+                "says whether it continues.",
      .access = Access::write,
      .request = "SweepObserve",
      .response = "SweepTrial",
@@ -251,7 +250,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/sweeps/{id}/importance",
      .group = "sweeps",
-     .summary = "Get how much of the differences between trials each parameter explains.",
+     .summary = "Get the importance of each parameter: how much of the differences between trials "
+                "it explains.",
      .response = "SweepImportance",
      .errors = not_found},
     {.name = "simulate_sweep",

@@ -58,8 +58,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "PATCH",
      .path = "/v1/webhooks/{id}",
      .group = "webhooks",
-     .summary = "Change the URL, the events or the description, switch it off or on, or rotate its "
-                "secret. Supports If-Match.",
+     .summary = "Change the URL, the events or the description, disable or enable it, or rotate "
+                "its secret. Supports If-Match.",
      .access = Access::write,
      .request = "WebhookPatch",
      .response = "ChangedWebhook",
@@ -68,7 +68,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "DELETE",
      .path = "/v1/webhooks/{id}",
      .group = "webhooks",
-     .summary = "Delete a webhook with its deliveries; those that wait are not sent.",
+     .summary = "Delete a webhook with its deliveries; waiting deliveries are not sent.",
      .access = Access::write,
      .success = 204,
      .errors = not_found},
@@ -76,7 +76,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/webhooks/{id}/test",
      .group = "webhooks",
-     .summary = "Send a message of type webhook.test. The delivery tells how it was taken.",
+     .summary = "Send a message of type webhook.test. The delivery shows whether it was accepted.",
      .access = Access::write,
      .response = "WebhookDelivery",
      .success = 201,
@@ -86,8 +86,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/webhooks/{id}/deliveries",
      .group = "webhooks",
-     .summary = "List the deliveries of a webhook, newest first. Those that ended are kept for 30 "
-                "days, the newest 1,000 of a webhook.",
+     .summary = "List the deliveries of a webhook, newest first. Finished ones are kept for 30 "
+                "days, at most the newest 1,000 of a webhook.",
      .response = "WebhookDeliveryList",
      .errors = finds,
      .query = delivery_list},

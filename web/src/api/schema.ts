@@ -14,7 +14,7 @@ export interface Attempt {
   resumed_from: string | null;
   started_at: string | null;
 }
-/** What one host does of an attempt. */
+/** The part of an attempt on one host. */
 export interface AttemptMember {
   cores: number[];
   ended_at: string | null;
@@ -77,7 +77,7 @@ export interface Checkpoint {
 export interface CheckpointFile { bytes: number; name: string; sha256: string; }
 /** Metric that checkpoints are compared by. */
 export interface CheckpointMetric { name: string; nonfinite?: string; value: number | null; }
-/** The build that saved a checkpoint, and its form. */
+/** The build that saved a checkpoint, and the version of its format. */
 export interface CheckpointWriter { build: string; format: number; program: string; spec_version: number; }
 /** How often samples of one class are predicted as another. */
 export interface ConfusionMatrix { classes: string[]; counts: number[][]; }
