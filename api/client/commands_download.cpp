@@ -98,20 +98,23 @@ ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
     PartFile part{.path = target.string() + ".part", .keep = true};
     const std::string address = fmt::format("/v1/checkpoints/{}/files/{}",
                                             percent_encode(checkpoint_id), percent_encode(file));
-    TransferLine line(file, expected.bytes);
-    for (int attempt = 1; size_of(part.path) != expected.bytes || expected.bytes == 0; ++attempt) {
-        std::uintmax_t have = size_of(part.path);
-        if (have > expected.bytes) have = 0;
-        if (fetch_rest(client, address, part.path, have,
-                       [&](std::uintmax_t done) { line.show(done); }))
-            break;
-        if (attempt == tries_max)
-            throw Stop(
-                ExitCode::unreachable,
-                fmt::format("the download was interrupted {} times; run the command again to "
-                            "continue from {} of {} bytes",
-                            attempt, size_of(part.path), expected.bytes));
-        pause_for(std::chrono::seconds{1});
+    {    // the line ends before the command prints its result
+        TransferLine line(file, expected.bytes);
+        for (int attempt = 1; size_of(part.path) != expected.bytes || expected.bytes == 0;
+             ++attempt) {
+            std::uintmax_t have = size_of(part.path);
+            if (have > expected.bytes) have = 0;
+            if (fetch_rest(client, address, part.path, have,
+                           [&](std::uintmax_t done) { line.show(done); }))
+                break;
+            if (attempt == tries_max)
+                throw Stop(
+                    ExitCode::unreachable,
+                    fmt::format("the download was interrupted {} times; run the command again "
+                                "to continue from {} of {} bytes",
+                                attempt, size_of(part.path), expected.bytes));
+            pause_for(std::chrono::seconds{1});
+        }
     }
     if (sha256_file(part.path) != expected.sha256) {
         part.keep = false;

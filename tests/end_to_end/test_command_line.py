@@ -11,11 +11,12 @@ import select
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 from service import BIN, points_job, serve_points, wait_for
-from test_commands import OBEYED, commands, environment_of, run
+from test_commands import OBEYED, commands, environment_of, run, shape
 
 CHANGES = re.compile(r"[\d.]+|  +|–")    # from one call to the next: figures and the width of their columns
 COLOUR = re.compile(r"\x1b\[[0-9]*m")
@@ -25,9 +26,20 @@ def same(text):
     return CHANGES.sub(" ", text)
 
 
-def run_on_terminal(*words, home, limit_s=120, until=None, **environment):
+IDS = re.compile(r"\b(slp|slj|whsec)_\S+|\b[a-z]{2,3}_[0-9a-z]{20,}")
+# Commands with a test of their own on a terminal; lists have one together.
+SHOWN_ELSEWHERE = {("top",), ("watch",), ("dataset", "create")}
+HELD = {"start_after": "2090-01-01T00:00:00Z"}    # a job that waits
+
+
+def kind_of(text):
+    """Without what differs between two objects: ids, secrets, times and figures."""
+    return shape(IDS.sub("<id>", text))
+
+
+def run_on_terminal(*words, home=None, limit_s=120, until=None, **environment):
     """What the command writes to a terminal of 80 columns, and how it ends; `until`: a text after which it is interrupted."""
-    program, arguments = str(BIN / "slipway"), ["slipway", "--home", str(home), *map(str, words)]
+    program, arguments = str(BIN / "slipway"), ["slipway", *(("--home", str(home)) if home else ()), *map(str, words)]
     settings = environment_of(**{"TERM": "xterm", **environment})
     pid, terminal = pty.fork()
     if pid == 0:    # nothing of the test may run here
@@ -132,6 +144,175 @@ class CommandLine(unittest.TestCase):
             with self.subTest(words=words):
                 plain = run(*words, home=self.service.home, check=code)
                 self.assertEqual(run_on_terminal(*words, home=self.service.home), (plain.stdout + plain.stderr, code))
+
+    def held(self, ended=False):
+        job = self.service.submit(points_job(limits=HELD))
+        if ended:
+            self.service.post(f"/v1/jobs/{job}/cancel", {})
+        return job
+
+    def paused(self):
+        job = self.held()
+        self.service.post(f"/v1/jobs/{job}/pause", {})
+        return job
+
+    def asked_sweep(self, *actions):
+        sweep = self.service.post("/v1/sweeps", json.loads(self.file("asked.json").read_text()))["id"]
+        for action in actions:
+            self.service.post(f"/v1/sweeps/{sweep}/{action}", {})
+        if "stop" in actions:
+            wait_for(lambda: self.service.get(f"/v1/sweeps/{sweep}")["finished_at"], "the sweep to end")
+        return sweep
+
+    def file(self, name):
+        """A file of those that commands read; made at its first use."""
+        file = self.folder / name
+        folded = {"name": "held", "split": {"method": "kfold", "folds": 2}, "job": {
+            key: points_job()[key] for key in ("model", "task", "train", "accelerator")} | {"data": {"dataset": "points"}, "limits": HELD}}
+        sweep = {"objective": {"metric": "cost", "mode": "min"}, "space": {"x": {"type": "uniform", "min": -1, "max": 1}},
+                 "algorithm": {"name": "random"}, "limits": {"max_trials": 4, "max_concurrent": 2}}
+        content = {"held.json": points_job(limits=HELD), "cv.json": folded, "asked.json": sweep, "token": self.service.token,
+                   "wandb.yaml": "method: random\nrun_cap: 3\nmetric: {name: cost, goal: minimize}\nparameters: {x: {min: 0.0, max: 1.0}}\n"}
+        if not file.exists():
+            file.write_text(content[name] if isinstance(content[name], str) else json.dumps(content[name]))
+        return file
+
+    def while_jobs_are_deleted(self, act):
+        ended = threading.Event()
+
+        def delete():
+            while not ended.wait(0.2):
+                self.service.call("DELETE", f"/v1/jobs/{self.held(ended=True)}")
+        thread = threading.Thread(target=delete)
+        thread.start()
+        try:
+            return act()
+        finally:
+            ended.set()
+            thread.join()
+
+    def words_of_commands(self):
+        """Command -> function that gives its other words: it is called for a pipe and then for a terminal, so what can be done
+        to an object only once gets an object of its own. In an order in which each finds what it needs."""
+        home, job, split_cv, sweep = self.service.home, self.job, self.split_cv, self.sweep
+        checkpoint = self.service.get(f"/v1/jobs/{job}/checkpoints")["items"][0]["id"]
+        host = self.service.get("/v1/hosts")["items"][0]["name"]
+        made, numbers = [], iter(range(100))
+        url = f"http://127.0.0.1:{self.service.port}"
+
+        def new_webhook():
+            return self.service.post("/v1/webhooks", {"url": "https://hooks.example.invalid/x", "project": "default"})["id"]
+
+        def prediction():
+            if not made:
+                made.append(self.service.post("/v1/predictions", {"from": {"job": job}, "data": {"dataset": "points"}})["id"])
+                self.service.wait_end(made[0])
+            return made[0]
+
+        def member():
+            run("member", "set", "ann", "--role", "viewer", "--project", "crew", home=home, check=0)
+            return "ann", "--project", "crew"
+
+        def ended_cross_validation():
+            one = self.service.post("/v1/cross-validations", json.loads(self.file("cv.json").read_text()))["id"]
+            self.service.post(f"/v1/cross-validations/{one}/cancel", {})
+            wait_for(lambda: self.service.get(f"/v1/cross-validations/{one}")["finished_at"], "the cross-validation to end")
+            return one
+
+        def delivery():
+            deliveries = self.service.get(f"/v1/webhooks/{self.webhook}/deliveries")["items"]
+            return self.webhook, deliveries[-1]["id"]
+
+        return {
+            "submit": lambda: [self.file("held.json")], "job": lambda: [job], "explain": lambda: [job], "logs": lambda: [job],
+            "report": lambda: [job], "graphs": lambda: [job], "trace": lambda: [job], "metrics": lambda: [job, "--csv"],
+            "events": lambda: ["--types", "deleted", "--count", "1"],
+            "tensorboard": lambda: [job, "--out", self.folder / "curves"],
+            "cancel": lambda: [self.held()], "kill": lambda: [self.held()], "pause": lambda: [self.held()], "resume": lambda: [self.paused()],
+            "checkpoint": lambda: [job], "delete": lambda: [self.held(ended=True)], "label": lambda: [job, "team=red"],
+            "priority": lambda: [self.held(), "high"], "retry": lambda: [self.held(ended=True)],
+            "fork": lambda: [job, "--start", "scratch", "--set", f"limits.start_after={HELD['start_after']}"],
+            "bulk": lambda: ["cancel", "--id", self.held()], "pin": lambda: [checkpoint], "unpin": lambda: [checkpoint],
+            "export": lambda: [checkpoint, "--out", self.folder / "w"],
+            "predict": lambda: [job, "points"], "result": lambda: [prediction()], "evaluate": lambda: [job],
+            "dataset show": lambda: ["points"],
+            "dataset delete": lambda: [self.service.post("/v1/datasets", {"name": f"gone-{next(numbers)}", "format": "csv",
+                                                                          "source": {"path": "points"}})["id"]],
+            "project set": lambda: ["crew", "--weight", "1"],
+            "member set": lambda: ["ann", "--role", "viewer", "--project", "crew"], "members": lambda: member()[1:],
+            "member remove": member, "group set": lambda: ["lr", "--limit", "3"],
+            "queue stats": list, "queue simulate": lambda: ["--more-hosts", "1"],
+            "webhook create": lambda: ["https://hooks.example.invalid/x"], "webhook set": lambda: [self.webhook, "--description", "chat"],
+            "webhook test": lambda: [self.webhook], "webhook redeliver": delivery, "webhook delete": lambda: [new_webhook()],
+            "cv create": lambda: [self.file("cv.json")], "cv show": lambda: [split_cv], "cv summary": lambda: [split_cv],
+            "cv compare": lambda: [split_cv, split_cv], "cv oof": lambda: [split_cv], "cv retry": lambda: [split_cv],
+            "cv cancel": lambda: [self.service.post("/v1/cross-validations", json.loads(self.file("cv.json").read_text()))["id"]],
+            "cv delete": lambda: [ended_cross_validation()],
+            "sweep create": lambda: [self.file("asked.json")], "sweep import": lambda: [self.file("wandb.yaml"), "--print"],
+            "sweep show": lambda: [sweep], "sweep suggest": lambda: [self.asked_sweep(), "--count", "1"],
+            "sweep observe": lambda: [sweep, next(numbers) % 2, "--time", "1", "--value", "0.5", "--end", "completed"],
+            "sweep best": lambda: [sweep], "sweep importance": lambda: [sweep], "sweep simulate": lambda: [sweep, "random"],
+            "sweep retry": lambda: [sweep], "sweep promote": lambda: [sweep], "sweep extend": lambda: [self.asked_sweep(), "9"],
+            "sweep pause": lambda: [self.asked_sweep()], "sweep resume": lambda: [self.asked_sweep("pause")],
+            "sweep stop": lambda: [self.asked_sweep()], "sweep delete": lambda: [self.asked_sweep("stop")],
+            "host drain": lambda: [host, "--reason", "new disk"], "host undrain": lambda: [host], "host remove": lambda: [host],
+            "host join-token": lambda: ["--host", "other"], "retention": list, "drain": lambda: ["7"], "undrain": lambda: ["7"],
+            "token create": lambda: ["of a terminal"],
+            "token revoke": lambda: [self.service.post("/v1/tokens", {"name": "short", "role": "viewer"})["id"]],
+            "version": list, "completion": lambda: ["bash"], "man": lambda: ["jobs"],
+            "login": lambda: ["--url", url, "--name", "one", "--token-file", self.file("token")],
+            "context use": lambda: ["one"], "logout": lambda: ["one"],
+        }
+
+    def rewritten(self):
+        """Commands that update a line in place on a terminal."""
+        points = self.folder / "pushed"
+        points.mkdir()
+        (points / "points.csv").write_bytes((self.service.data / "points" / "points.csv").read_bytes())
+        checkpoint = self.service.get(f"/v1/jobs/{self.job}/checkpoints")["items"][0]["id"]
+        return {
+            "follow": [self.job], "cv watch": [self.split_cv], "sweep watch": [self.asked_sweep("stop")],
+            "cv predict": [self.split_cv, "points", "--out", self.folder / "p.csv"],
+            "data push": [points, "--option", "group_column=family"],
+            "download": [checkpoint, "model.safetensors", "--out", self.folder / "m"],
+        }
+
+    def test_every_command_has_its_output_looked_at_on_a_terminal(self):
+        wait_for(lambda: self.service.get(f"/v1/cross-validations/{self.split_cv}")["finished_at"], "the folds")
+        same_words, rewritten = self.words_of_commands(), self.rewritten()
+        lists = {tuple(path) for path in commands() if "--output" in run(*path, "--help", check=0).stdout}
+        looked_at = {tuple(name.split()) for name in (*same_words, *rewritten)} | lists | SHOWN_ELSEWHERE
+        self.assertEqual({tuple(path) for path in commands()} ^ looked_at, set())
+        settings = {"SLIPWAY_CONFIG": str(self.folder / "contexts.json"), "HOME": str(self.folder)}
+        for name, words in same_words.items():
+            at_home = {} if name in ("login", "logout", "context use") else {"home": self.service.home}
+            with self.subTest(command=name):
+                def in_a_pipe():
+                    return run(*name.split(), *words(), **at_home, **settings)
+
+                def on_a_terminal():
+                    return run_on_terminal(*name.split(), *words(), **at_home, **settings)
+                if name == "logout":
+                    plain = in_a_pipe()
+                    run("login", *same_words["login"](), check=0, **settings)
+                    shown, code = on_a_terminal()
+                elif name == "events":
+                    plain, (shown, code) = self.while_jobs_are_deleted(in_a_pipe), self.while_jobs_are_deleted(on_a_terminal)
+                else:
+                    plain, (shown, code) = in_a_pipe(), on_a_terminal()
+                self.assertNotEqual(shown, "")
+                self.assertEqual(OBEYED.findall(COLOUR.sub("", shown)), [])
+                self.assertEqual((kind_of(COLOUR.sub("", shown)), code), (kind_of(plain.stdout + plain.stderr), plain.returncode))
+        for name, words in rewritten.items():
+            with self.subTest(command=name):
+                plain = run(*name.split(), *words, home=self.service.home, check=None if name == "sweep watch" else 0)
+                self.assertNotIn("\x1b", plain.stdout + plain.stderr)
+                if name == "data push":
+                    run("dataset", "delete", "pushed", home=self.service.home, check=0)
+                shown, code = run_on_terminal(*name.split(), *words, home=self.service.home)
+                self.assertEqual((code, "\r\x1b[K" in shown or "\r\x1b[J" in shown), (plain.returncode, True), shown)
+                left = [line for line in re.split("[\r\n]|\x1b\\[[KJ]", COLOUR.sub("", shown)) if line.strip()]
+                self.assertEqual(kind_of(left[-1]), kind_of(plain.stdout.splitlines()[-1]))
 
     def test_following_rewrites_a_line_on_a_terminal_only(self):
         shown, code = run_on_terminal("follow", self.job, home=self.service.home)
