@@ -76,7 +76,7 @@ class DataPush(unittest.TestCase):
             (self.folder / "shards" / name).write_bytes(b"")
         (self.folder / "notes.xyz").write_text("?")
         for words, said in ((["none"], "there is no file or folder none"), (["empty"], "the folder empty has no file"),
-                            (["notes.xyz"], "name it with --format"), (["shards"], "zip the shards")):
+                            (["notes.xyz"], "give it with --format"), (["shards"], "zip the shards")):
             self.assertIn(said, self.push(*words, code=2))
         self.assertEqual(self.records(), [])
 

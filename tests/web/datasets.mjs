@@ -61,7 +61,7 @@ async function send_a_file({ browser, page, found, data, open, check }) {
   await check("upload");
   const complaints = found.console.length;
   await slow(true);
-  await page.getByText("The connection was cut.").waitFor();
+  await page.getByText("The connection was lost.").waitFor();
   found.while_cut = await page.getByRole("group", { name: "upload" }).innerText();
   await slow(false);
   await until(page, async () => offsets.length >= 3, "a part after the cut");
@@ -69,7 +69,7 @@ async function send_a_file({ browser, page, found, data, open, check }) {
 
   // The page is closed; the same file goes on.
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("What has arrived is kept").waitFor();
+  await page.getByText("The part that has arrived is kept").waitFor();
   const before = offsets.length;
   await open("#/datasets/new");
   await slow(false);

@@ -56,7 +56,7 @@ class Datasets(NoComplaints, unittest.TestCase):
 
     def test_a_cut_upload_goes_on_where_it_was(self):
         self.assertGreater(self.found["offset_after_cut"], 0)
-        self.assertIn("from the byte that has arrived", self.found["while_cut"])
+        self.assertIn("from where it stopped", self.found["while_cut"])
 
     def test_an_upload_goes_on_after_the_page_was_closed(self):
         self.assertGreaterEqual(self.found["offset_of_new_page"], self.found["offset_after_cut"])

@@ -80,7 +80,8 @@ TEST_F(Commands, lists_go_on_behind_their_first_page) {
         testing::internal::CaptureStderr();
         listed(list_jobs(client, {.state = "", .limit = limit}));
         const std::string warned = testing::internal::GetCapturedStderr();
-        EXPECT_EQ(warned.find("more jobs; --limit") != std::string::npos, limit == 2) << warned;
+        EXPECT_EQ(warned.find("more than 2 jobs; --limit") != std::string::npos, limit == 2)
+            << warned;
     }
 }
 

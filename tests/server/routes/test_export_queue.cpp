@@ -92,7 +92,7 @@ TEST_F(ExportQueueTest, all_tokens_together_have_a_limit) {
     for (const char* token : {"tok_a", "tok_b", "tok_c", "tok_d"})
         EXPECT_EQ(refusal(of(token), token), "");
     EXPECT_EQ(refusal(of("more"), "tok_e"),
-              "unavailable: too many exports wait to be made; try again later");
+              "unavailable: too many exports are waiting; try again later");
 }
 
 TEST_F(ExportQueueTest, one_that_nobody_asks_for_is_not_begun) {
