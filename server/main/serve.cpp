@@ -150,13 +150,14 @@ std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
     const auto counter = [](const char* name, const char* help, std::int64_t value) {
         return PrometheusSample{name, help, true, double(value)};
     };
-    return {counter("slipway_webhooks_delivered_total", "Webhook messages that were accepted.",
-                    counts.delivered),
-            counter("slipway_webhooks_retried_total",
-                    "Attempts to deliver a webhook message that failed and will be repeated.",
-                    counts.retried),
-            counter("slipway_webhooks_failed_total", "Webhook messages that were given up.",
-                    counts.failed)};
+    return {
+        counter("slipway_webhooks_delivered_total", "Webhook messages that were accepted.",
+                counts.delivered),
+        counter("slipway_webhooks_retried_total",
+                "Attempts to deliver a webhook message that failed and will be repeated.",
+                counts.retried),
+        counter("slipway_webhooks_failed_total",
+                "Webhook messages that were given up after their last attempt.", counts.failed)};
 }
 
 // What the routes ask of the rest of the service.
