@@ -50,11 +50,11 @@ TEST(JobPoint, a_space_that_fits_has_no_problems) {
 TEST(JobPoint, unknown_paths_are_named_with_what_is_meant) {
     EXPECT_EQ(first_of(problems_of(R"({"space": {"train.optimizer.lrr":
                   {"type": "uniform", "min": 0.1, "max": 1}}})")),
-              "/space/train.optimizer.lrr unknown_field the parameter train.optimizer.lrr is no "
+              "/space/train.optimizer.lrr unknown_field the parameter train.optimizer.lrr is not a "
               "field of a job: there is no \"lrr\" in train.optimizer; did you mean \"lr\"?");
     EXPECT_EQ(first_of(problems_of(R"({"space": {"batch_size_per_core":
                   {"type": "choice", "values": [1]}}})")),
-              "/space/batch_size_per_core unknown_field the parameter batch_size_per_core is no "
+              "/space/batch_size_per_core unknown_field the parameter batch_size_per_core is not a "
               "field of a job: there is no \"batch_size_per_core\" in a job; did you mean "
               "train.batch_size_per_core?");
 }
