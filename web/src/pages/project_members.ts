@@ -22,7 +22,7 @@ function columns_of(path: string, rules: boolean, act: Act): Column<Member>[] {
   const take = ({ member, project }: Member) => {
     if (confirm(`Take ${member}'s role in ${project}? Tokens of ${member} lose it at once.`)) act({ label: "Take the role", method: "DELETE", path: member_path(path, member) });
   };
-  const chooser = ({ member, role }: Member) => html`<select aria-label=${`Role of ${member}`} onChange=${(event: Event) => act(giving(path, member, (event.target as HTMLSelectElement).value))}>
+  const chooser = ({ member, role }: Member) => html`<select class="inline" aria-label=${`Role of ${member}`} onChange=${(event: Event) => act(giving(path, member, (event.target as HTMLSelectElement).value))}>
     ${roles.map((one) => html`<option key=${one} value=${one} selected=${one === role}>${one}</option>`)}</select>`;
   return [
     { name: "member", wide: true, cell: (one) => one.member },

@@ -79,7 +79,7 @@ function Stats({ stats }: { stats: QueueStats }) {
   const { cores } = stats;
   const recent = stats.rates[1] ?? stats.rates[0];
   const facts: [string, string][] = [
-    ["jobs waiting", `${number(stats.jobs)}, ${number(stats.ready)} of them ready`],
+    ["jobs waiting", stats.jobs === 0 ? "none" : `${number(stats.jobs)}, ${number(stats.ready)} of them ready`],
     ["cores", `${cores.held} of ${cores.total} held${cores.drained ? `, ${cores.drained} drained` : ""}${cores.lost ? `, ${cores.lost} lost` : ""}`],
     ["started lately", recent ? `${number(recent.started)} in ${duration(recent.window_s)}` : "–"],
     ["mean wait of these", duration(recent?.wait_mean_s)],

@@ -134,7 +134,7 @@ export function Sweep({ id }: { id: string }) {
     <nav aria-label="breadcrumb"><a href=${href("/sweeps")}>Sweeps</a></nav>
     <div class="title"><h1>${sweep.name}</h1> <${State} state=${sweep.state} />
       ${writes && html`<${Actions} sweep=${sweep} done=${again} failed=${set_refused} />`}
-      ${jobs.length > 0 && html`<a href=${href("/compare", { jobs: jobs.join(",") })}>Curves of ${jobs.length === trials.length ? "all" : `the first ${jobs.length}`} trials</a>`}</div>
+      ${jobs.length > 0 && html`<a href=${href("/compare", { jobs: jobs.join(",") })}>Curves of ${jobs.length === trials.length ? "all" : chosen && jobs.length === shown.length ? `these ${jobs.length}` : `the first ${jobs.length}`} trials</a>`}</div>
     <${ErrorNote} error=${refused ?? error} />
     ${sweep.reason && html`<p class=${sweep.state === "failed" ? "error" : "hint"}>${sentence(sweep.reason.message)}</p>`}
     <${Facts} sweep=${sweep} />
