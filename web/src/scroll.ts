@@ -34,5 +34,9 @@ export function keep_scroll() {
     if (is_new) scrollTo(0, 0);
     else restore(Number(sessionStorage.getItem(entry) ?? 0));
   });
-  restore(Number(sessionStorage.getItem(entry) ?? 0));
+  // After the first view: the first look into the storage waits for the browser.
+  requestAnimationFrame(() => setTimeout(() => {
+    const top = Number(sessionStorage.getItem(entry) ?? 0);
+    if (top > 0) restore(top);
+  }));
 }

@@ -1,6 +1,6 @@
 // A page of jobs that stays what it says while they run, for few bytes: progress comes with the stream, a job that has changed is read alone,
 // and the list only when its order or its members may have changed.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { get, type List } from "../api/client";
 import type { Job } from "../api/schema";
 import type { ProjectEvent } from "../api/shared_stream";
@@ -87,7 +87,7 @@ export function use_job_list(asked: JobQuery): Shown & { again: () => void } {
   const path = list_path(asked);
   const [shown, set_shown] = useState<Shown>({ path });
   const [round, set_round] = useState(0);
-  useEffect(() => follow_list(asked, set_shown), [path, round]);
+  useLayoutEffect(() => follow_list(asked, set_shown), [path, round]);
   const now = shown.path === path ? shown : kept.get(path) ?? { path };
   return { ...now, again: () => set_round(round + 1) };
 }

@@ -1,6 +1,6 @@
 // Something that is shown as long as its page is: read when the page opens, again when the stream says that jobs have changed, and now and
 // then besides. What was read last is kept for the tab, so that Back shows it at once, at the place where one was.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { connection, subscribe, type ProjectEvent } from "../api/shared_stream";
 
 const pause_ms = 1000; // a burst of changes is read together
@@ -64,7 +64,7 @@ const any_change = (event: ProjectEvent) => event.type !== "progress";
 export function use_refreshed<T>(key: string, read: () => Promise<T>, is_final: (value: T) => boolean = never, concerns = any_change) {
   const [state, set_state] = useState<{ key: string; value?: T; error?: unknown }>({ key });
   const [asked, set_asked] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the frame without it is painted: the request need not wait for that
     let stopped = false;
     let end = () => {};
     const refresh = async () => {
