@@ -11,6 +11,7 @@ import type { Range, View } from "./view";
 
 export const height_px = 260;
 const edge_px = 3;
+const many_curves = 16;
 
 export interface PlotInputs {
   element: HTMLElement;
@@ -45,7 +46,8 @@ function frame_of(plot: uPlot, { log_x, log_y }: View): Frame {
 
 export function shapes_in(plot: uPlot, { curves, view }: PlotInputs): Shape[] {
   const frame = frame_of(plot, view);
-  return curves().flatMap(({ curve, index }) => shapes_of(curve, index, view, frame));
+  const shown = curves();
+  return shown.flatMap(({ curve, index }) => shapes_of(curve, index, view, frame, shown.length > many_curves));
 }
 
 function draw(plot: uPlot, inputs: PlotInputs) {

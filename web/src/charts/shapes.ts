@@ -27,6 +27,9 @@ export interface Frame {
 const dotted_below = 40; // so few points are shown one by one
 const raw_opacity = 0.3; // under the smoothed line
 const area_opacity = 0.25;
+const outline_opacity = 0.4;
+const line_px = 1.75;
+const thin_px = 1;
 
 /** Where the points in sight begin and end, with one beyond each end, so that lines go on to the edge. */
 function in_sight(xs: number[], { x_min, x_max }: Frame): [number, number] {
@@ -84,7 +87,8 @@ function not_finite(points: Point[], xs: number[], frame: Frame): { word: string
 
 const words_max = 20; // of values that are not finite; where all are, the first ones say it
 
-export function shapes_of(curve: Curve, index: number, view: View, frame: Frame): Shape[] {
+/** `many`: the curve is one of so many that its lines are thin and its area is an outline; a browser paints both several times as fast. */
+export function shapes_of(curve: Curve, index: number, view: View, frame: Frame, many: boolean): Shape[] {
   const all_xs = curve.points.map((point) => x_of(curve, point, view.x_axis.value));
   const sight = in_sight(all_xs, frame);
   const points = curve.points.slice(...sight);
@@ -92,10 +96,12 @@ export function shapes_of(curve: Curve, index: number, view: View, frame: Frame)
   const values = points.map((point) => point.value);
   const log_y = view.log_y.value;
   const factor = view.smoothing.value;
-  const common = { colour: colour_of(index), dash: dash_of(index).map((length) => length * frame.scale), width: 1.75 * frame.scale };
+  const common = { colour: colour_of(index), dash: dash_of(index).map((length) => length * frame.scale), width: (many ? thin_px : line_px) * frame.scale };
   const line = (of: number[], opacity: number): Shape[] =>
     runs(xs, of, frame, log_y).map((run) => ({ ...common, kind: run.length === 2 ? "dots" : "line", opacity, points: run }));
-  const shapes: Shape[] = envelopes(points, xs, frame, log_y).map((area) => ({ ...common, kind: "area", opacity: area_opacity, points: area }));
+  const area = (points: number[]): Shape =>
+    many ? { ...common, kind: "line", dash: [], opacity: outline_opacity, points: [...points, points[0], points[1]] } : { ...common, kind: "area", opacity: area_opacity, points };
+  const shapes: Shape[] = envelopes(points, xs, frame, log_y).map(area);
   shapes.push(...line(values, factor > 0 ? raw_opacity : 1));
   if (factor > 0) shapes.push(...line(smoothed(curve.points.map((point) => point.value), factor).slice(...sight), 1));
   else if (points.length < dotted_below) shapes.push(...line(values, 1).map((shape): Shape => ({ ...shape, kind: "dots" })));
