@@ -6,7 +6,7 @@ const settled_ms = 2000; // a page reads once more when its stream has begun
 const slowed = 4;
 const rounds = 3;
 
-const addresses = ({ job, dataset }) => ({
+export const addresses = ({ job, dataset }) => ({
   overview: "#/", jobs: "#/jobs", job: `#/jobs/${job}`, compare: `#/compare?jobs=${job}`, submit: "#/submit", datasets: "#/datasets",
   dataset: `#/datasets/${dataset}`, dataset_new: "#/datasets/new", sweeps: "#/sweeps", cross_validations: "#/cross-validations",
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", projects: "#/projects",

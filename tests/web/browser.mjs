@@ -43,10 +43,10 @@ async function violations(browser, page) {
   return result.value ?? ["axe gave nothing"];
 }
 
-/** Calls `use` with a signed-in page and prints what it put into `found`. */
-export async function run(use) {
+/** Calls `use` with a signed-in page and prints what it put into `found`. `more_args`: of the browser. */
+export async function run(use, more_args = []) {
   const origin = new URL(data.url).origin;
-  const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), options);
+  const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), { ...options, args: [...options.args, ...more_args] });
   const found = { console: [], other_origins: [], barriers: [] };
   try {
     if (data.token) await browser.request.post(`${data.url}v1/login`, { data: { token: data.token }, headers: { origin } });
