@@ -1,6 +1,17 @@
 // Makes a project, gives and takes roles, sets weight, quota and a group's limit, makes and revokes a token, reads the audit log; then as one who may less.
 import { run, until } from "./browser.mjs";
 
+/** Before there is anything: each list says what to do. */
+async function nothing_yet({ page, found, open, look }) {
+  found.nothing_yet = {};
+  for (const name of ["", "jobs", "sweeps", "cross-validations", "evaluations", "predictions", "queue"]) {
+    await open(`#/${name}`);
+    await until(page, async () => (await page.locator("h1").isVisible()) && !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
+    found.nothing_yet[name || "overview"] = await page.locator("main").innerText();
+    await look(`nothing_yet_${name || "overview"}`);
+  }
+}
+
 async function projects({ page, found, data, open, check, shot }) {
   await open("#/projects");
   await page.getByRole("textbox", { name: "New project", exact: true }).fill("not a name");
@@ -71,7 +82,7 @@ async function audit({ page, found, open, check }) {
 }
 
 /** As ann, an admin of one project by her role and an editor by her token. */
-async function as_another({ browser, page, found, data, open, check }) {
+async function as_another({ browser, page, found, data, open, check, look }) {
   await browser.clearCookies();
   await browser.request.post(`${data.url}v1/login`, { data: { token: found.secret }, headers: { origin: new URL(data.url).origin } });
   await open("#/projects");
@@ -82,6 +93,11 @@ async function as_another({ browser, page, found, data, open, check }) {
   await page.getByRole("region", { name: "members" }).waitFor();
   found.buttons_of_ann = await page.locator("main button").allInnerTexts();
   await check("project of an editor");
+  // What one may not see says so.
+  await open("#/audit");
+  await page.getByRole("alert").waitFor();
+  found.audit_refused = await page.getByRole("alert").innerText();
+  await look("not_permitted");
 }
 
 async function revoke({ browser, page, found, data, open }) {
@@ -93,6 +109,6 @@ async function revoke({ browser, page, found, data, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [projects, tokens, audit, as_another, revoke]) await use(with_page);
-  with_page.found.console = with_page.found.console.filter((one) => !/status of 422/.test(one)); // the browser reports each refusal
+  for (const use of [nothing_yet, projects, tokens, audit, as_another, revoke]) await use(with_page);
+  with_page.found.console = with_page.found.console.filter((one) => !/status of (403|422)/.test(one)); // the browser reports each refusal
 });

@@ -38,7 +38,8 @@ async function violations(browser, page) {
   const evaluate = (expression, awaitPromise = false) =>
     session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise, returnByValue: true });
   await evaluate(axe);
-  const { result } = await evaluate("axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))", true);
+  // WCAG 2.2 AA has a least size of targets, which axe looks at only when it is asked to.
+  const { result } = await evaluate("axe.run({ rules: { 'target-size': { enabled: true } } }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))", true);
   await session.detach();
   return result.value ?? ["axe gave nothing"];
 }
@@ -47,7 +48,7 @@ async function violations(browser, page) {
 export async function run(use, more_args = []) {
   const origin = new URL(data.url).origin;
   const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), { ...options, args: [...options.args, ...more_args] });
-  const found = { console: [], other_origins: [], barriers: [] };
+  const found = { console: [], other_origins: [], barriers: [], too_wide: [] };
   try {
     if (data.token) await browser.request.post(`${data.url}v1/login`, { data: { token: data.token }, headers: { origin } });
     browser.setDefaultTimeout(60000); // the machine may have other work
@@ -58,8 +59,23 @@ export async function run(use, more_args = []) {
       await page.goto(data.url + address);
     };
     const check = async (name) => found.barriers.push(...(await violations(browser, page)).map((one) => `${name}: ${one}`));
+    /** The page as it is now in both schemes, wide and on a phone: no barrier, nothing beside the screen, a picture of each. */
+    const look = async (name) => {
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
+        for (const colorScheme of ["light", "dark"]) {
+          await page.emulateMedia({ colorScheme });
+          await check(`${name} ${colorScheme} ${width}`);
+          await shot(`${name}_${colorScheme}_${width}`);
+        }
+      }
+      await page.setViewportSize(options.viewport);
+      await page.emulateMedia({ colorScheme: "light" });
+    };
     const shot = (name) => page.screenshot({ path: join(data.shots, `${name}.png`), fullPage: true });
-    await use({ browser, page, found, data, open, check, shot });
+    await use({ browser, page, found, data, open, check, shot, look });
     process.stdout.write(JSON.stringify(found));
   } finally {
     await browser.close();

@@ -33,7 +33,7 @@ await run(async ({ browser, page, found, data, open }) => {
   found.log = await page.getByRole("log").innerText();
   await page.getByRole("button", { name: "Retry" }).click();
   await page.getByText("retry of").waitFor({ timeout: 30000 });
-  found.retry_of = await page.locator(".facts a").innerText();
+  found.retry_of = (await page.locator(".facts a").getAttribute("href")).split("/").at(-1);
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.locator(".state-cancelled").waitFor({ timeout: 30000 });
 

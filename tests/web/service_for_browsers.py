@@ -50,7 +50,7 @@ class Dashboard:
                  "model.width": {"type": "choice", "values": [16, 32]}}
         self.data[key] = self.service.post("/v1/sweeps", {
             "name": key, "space": space, "algorithm": {"name": "random"}, "seed": 1, **parts})["id"]
-        wait_for(lambda: self.service.get(f"/v1/sweeps/{self.data[key]}")["state"] == "finished", key, 180)
+        wait_for(lambda: self.service.get(f"/v1/sweeps/{self.data[key]}")["state"] in ("finished", "failed"), key, 180)
 
     def run(self, script, **more):
         """What tests/web/`script`.mjs found."""
@@ -70,6 +70,9 @@ class NoComplaints:
     def test_the_browser_had_nothing_to_complain_about(self):
         self.assertEqual(self.found["console"], [])
         self.assertEqual(self.found["other_origins"], [])
+
+    def test_nothing_lies_beside_the_screen(self):
+        self.assertEqual(self.found["too_wide"], [])
 
     def test_axe_finds_no_barrier(self):
         self.assertEqual(self.found["barriers"], [])

@@ -36,6 +36,17 @@ class Access(NoComplaints, unittest.TestCase):
         for words in ("put member", "create project", "put project quota", "create token"):
             self.assertIn(words, self.found["audit"])
 
+    def test_lists_say_what_to_do_before_there_is_anything(self):
+        nothing = self.found["nothing_yet"]
+        self.assertIn("Nothing runs", nothing["overview"])
+        self.assertIn("Submit the first one", nothing["jobs"])
+        self.assertIn("No job waits", nothing["queue"])
+        for page in ("sweeps", "cross-validations", "evaluations", "predictions"):
+            self.assertIn("slipway ", nothing[page])
+
+    def test_what_one_may_not_see_says_so(self):
+        self.assertIn("Ask an admin", self.found["audit_refused"])
+
     def test_pages_offer_what_the_role_may(self):
         self.assertEqual(self.found["projects_of_ann"], ["vision"])
         for section in ("Tokens", "Audit"):
