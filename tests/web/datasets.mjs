@@ -1,7 +1,7 @@
 // Looks at datasets, makes a split, sends a file over a connection that breaks and after the page was closed, sends a folder, deletes.
 import { run, until } from "./browser.mjs";
 
-async function look({ page, found, data, open, check, shot }) {
+async function read_them({ page, found, data, open, check, shot, look }) {
   await open("#/datasets");
   await page.getByRole("link", { name: "pictures" }).waitFor();
   found.list = await page.getByRole("region", { name: "datasets" }).innerText();
@@ -10,7 +10,7 @@ async function look({ page, found, data, open, check, shot }) {
   await until(page, async () => (await page.locator("tbody tr").count()) === 1, "the failed dataset");
   await page.getByRole("link", { name: "broken" }).click();
   found.problems = await page.getByRole("region", { name: "problems" }).innerText();
-  await check("failed dataset");
+  await look("failed_dataset");
   await open("#/datasets");
   await page.getByLabel("Name", { exact: true }).fill("PICT");
   await until(page, async () => (await page.locator("tbody a").allInnerTexts()).join() === "pictures", "the dataset of that name");
@@ -48,7 +48,7 @@ async function table_page({ page, found, data, open }) {
 
 const files = "Files, or one archive (zip, tar)";
 
-async function send_a_file({ browser, page, found, data, open, check }) {
+async function send_a_file({ browser, page, found, data, open, check, look }) {
   const session = await browser.newCDPSession(page);
   const slow = (offline) => session.send("Network.emulateNetworkConditions", { offline, latency: 0, downloadThroughput: -1, uploadThroughput: 3e6 });
   const offsets = [];
@@ -63,6 +63,7 @@ async function send_a_file({ browser, page, found, data, open, check }) {
   await slow(true);
   await page.getByText("The connection was lost.").waitFor();
   found.while_cut = await page.getByRole("group", { name: "upload" }).innerText();
+  await look("upload_cut");
   await slow(false);
   await until(page, async () => offsets.length >= 3, "a part after the cut");
   found.offset_after_cut = offsets.at(-1);
@@ -116,7 +117,7 @@ async function only_read({ browser, page, found, data, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [look, table_page, send_a_file, send_a_folder, only_read]) {
+  for (const use of [read_them, table_page, send_a_file, send_a_folder, only_read]) {
     const complaints = with_page.found.console.length;
     await use(with_page);
     // What the service refuses is in its answers, and the browser reports each.

@@ -3,23 +3,23 @@
 import { run, until } from "./browser.mjs";
 import { count_bytes } from "./bytes.mjs";
 
-const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live, dataset, fork }) => ({
-  overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`, fork: `#/jobs/${fork}`,
+const pages = ({ done, ruined, sweep, failing, folds_sweep, crossed, measured, predicted, live, held, dataset, fork }) => ({
+  overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`, held: `#/jobs/${held}`, fork: `#/jobs/${fork}`,
   measured: `#/jobs/${measured}`, predicted: `#/jobs/${predicted}`, compare: `#/compare?jobs=${done},${ruined}`, compare_nothing: "#/compare",
-  sweeps: "#/sweeps", sweep: `#/sweeps/${sweep}`, folds_sweep: `#/sweeps/${folds_sweep}`, crosses: "#/cross-validations", crossed: `#/cross-validations/${crossed}`,
+  sweeps: "#/sweeps", sweep: `#/sweeps/${sweep}`, failing: `#/sweeps/${failing}`, folds_sweep: `#/sweeps/${folds_sweep}`, crosses: "#/cross-validations", crossed: `#/cross-validations/${crossed}`,
   submit: "#/submit", clone: `#/submit?from=${done}`, projects: "#/projects", project: "#/projects/default", tokens: "#/tokens", audit: "#/audit",
   datasets: "#/datasets", dataset: `#/datasets/${dataset}`, dataset_new: "#/datasets/new",
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
 });
 
-await run(async ({ browser, page, found, data, open, check, shot }) => {
+await run(async ({ browser, page, found, data, open, check, shot, look }) => {
   const session = await browser.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   const counter = count_bytes(session);
   found.first_view_bytes = {};
   found.titles = {};
-  found.too_wide = [];
+  found.without_curl = [];
   for (const [name, address] of Object.entries(pages(data)))
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
@@ -29,6 +29,7 @@ await run(async ({ browser, page, found, data, open, check, shot }) => {
       await until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
       found.first_view_bytes[name] = counter.bytes(); // what a page of live data reads from now on depends on how long it is looked at
       found.titles[name] = await page.title();
+      if (width === 1440) found.without_curl.push(...((await page.locator(".curl").count()) > 0 ? [] : [name]));
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
       for (const colorScheme of ["light", "dark"]) {
@@ -37,4 +38,12 @@ await run(async ({ browser, page, found, data, open, check, shot }) => {
         await shot(`${name}_${colorScheme}_${width}`);
       }
     }
+
+  // While nothing is answered.
+  await page.route("**/v1/**", () => undefined);
+  for (const [name, address] of Object.entries({ loading_list: "#/jobs", loading_job: `#/jobs/${data.done}` })) {
+    await open(address);
+    await page.getByText("Loading…").waitFor();
+    await look(name);
+  }
 });

@@ -24,7 +24,7 @@ async function points_of(page, curve) {
   return lines.filter((line) => line.startsWith(`${curve},`)).map((line) => Number(line.split(",")[1]));
 }
 
-async function killed_service({ page, found, data, open, check, shot }) {
+async function killed_service({ page, found, data, open, look }) {
   await open(`#/jobs/${data.slow}`);
   await sign_in(page, data, "first");
   await page.locator(".chart canvas").first().waitFor();
@@ -32,8 +32,7 @@ async function killed_service({ page, found, data, open, check, shot }) {
   await until(page, async () => (await status.innerText()) === "live", "the stream");
   process.kill(data.pid, "SIGKILL");
   await until(page, async () => (await status.innerText()) === "reconnecting", "the stream to be cut");
-  await check("cut stream");
-  await shot("cut_stream");
+  await look("cut_stream");
   writeFileSync(data.start_file, ""); // the test starts the service again
   await until(page, async () => (await status.innerText()) === "live", "the stream to come back");
   const step = async () => Number(/step ([\d,]+) of/.exec(await page.locator(".progress").innerText())[1].replaceAll(",", ""));
@@ -56,7 +55,7 @@ async function revoked_token({ page, found, data, open }) {
   found.title_when_revoked = await page.title();
 }
 
-async function expired_session({ page, found, data, open, check, shot }) {
+async function expired_session({ page, found, data, open, look }) {
   await sign_in(page, data, "third", { expires_at: new Date(Date.now() + 3000).toISOString() });
   await page.getByRole("link", { name: "slow" }).waitFor(); // where one was when the token was revoked
   found.address_after_sign_in = new URL(page.url()).hash;
@@ -64,8 +63,7 @@ async function expired_session({ page, found, data, open, check, shot }) {
     if (await page.getByRole("heading", { name: "Sign in" }).isVisible()) return true;
     for (const name of ["Queue", "Machine"]) await page.getByRole("link", { name, exact: true }).click({ timeout: 1000 }).catch(() => undefined);
   }, "the session to end");
-  await check("sign in");
-  await shot("sign_in");
+  await look("sign_in");
 }
 
 await run(async (with_page) => {

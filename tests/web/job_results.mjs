@@ -1,7 +1,7 @@
 // Reads what ended jobs left: curves, values that are no numbers, checkpoints, cross-validations; and an address of no job.
 import { run } from "./browser.mjs";
 
-await run(async ({ page, found, data, open, shot }) => {
+await run(async ({ page, found, data, open, shot, look }) => {
   await open(`#/jobs/${data.done}`);
   await page.locator(".chart canvas").nth(1).waitFor();
   await page.getByText("model.safetensors").first().waitFor();
@@ -20,7 +20,7 @@ await run(async ({ page, found, data, open, shot }) => {
 
   await open("#/cross-validations");
   await page.getByRole("link", { name: "crossed" }).click();
-  await page.getByText("Out-of-fold predictions").waitFor();
+  await page.getByRole("link", { name: "Out-of-fold predictions" }).waitFor();
   found.crossed = await page.locator("main").innerText();
   await page.getByRole("link", { name: "Curves of the folds" }).click();
   await page.locator(".chart canvas").first().waitFor();
@@ -30,6 +30,7 @@ await run(async ({ page, found, data, open, shot }) => {
   await open(`#/jobs/${data.done.slice(0, -3)}zzz`);
   await page.getByRole("alert").waitFor();
   found.unknown_job = await page.locator("main").innerText();
+  await look("unknown_job");
   await open("#/nowhere");
   await page.getByRole("heading", { name: "No such page" }).waitFor();
   found.console.splice(complaints); // the browser reports each 404
