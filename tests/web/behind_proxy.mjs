@@ -16,8 +16,8 @@ await run(async ({ page, found, data, open }) => {
   await page.locator(".chart canvas").first().waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("model.safetensors").first().click()]);
   found.downloaded = (await download.path()) !== null && download.suggestedFilename();
-  await page.getByText("As curl", { exact: true }).click();
-  found.curl = await page.getByLabel("curl: Read this job").innerText();
+  await page.getByText("As curl").last().click();
+  found.curl = await page.locator(".curl").last().locator("pre").first().innerText();
 
   // The session ends on the server: the page asks to sign in.
   await page.getByRole("button", { name: "Sign out" }).click();
