@@ -44,7 +44,7 @@ def cpu_seconds(process):
     """Of a process, and of its children that have ended; nothing of one that is gone: its parent counts it."""
     try:
         return read_cpu_seconds(process)
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):    # the second: it ended between opening and reading
         return 0.0, 0.0
 
 
