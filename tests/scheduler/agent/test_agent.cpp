@@ -563,7 +563,7 @@ TEST_F(AgentTest, leases_are_renewed_while_an_executor_says_more_than_the_databa
         end $$;
         create trigger batch after insert on metric_chunk
             for each statement execute function note('batch');
-        create trigger renewal after update on lease
+        create trigger renewal after update of expires_at on core_slot
             for each statement execute function note('renewal');)");
     options.renew_every = 1ms;
     start_agent();
