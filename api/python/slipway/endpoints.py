@@ -291,13 +291,14 @@ class Endpoints(Transport):
             project: str | None = None,
             state: Literal['checking', 'ready', 'failed'] | None = None,
             format: str | None = None,
+            name: str | None = None,
     ) -> DatasetList:
         """List datasets, newest first. Requires the role `viewer` or a higher one. Returns a
         page. While `next_cursor` is not null, pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 "/v1/datasets",
-                query={"limit": limit, "cursor": cursor, "project": project, "state": state, "format": format},
+                query={"limit": limit, "cursor": cursor, "project": project, "state": state, "format": format, "name": name},
         )
 
     def create_dataset(
