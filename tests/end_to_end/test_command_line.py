@@ -113,9 +113,9 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((done.stdout, "jsonl" in done.stderr), ("", True))
 
     def test_wide_has_labels_and_csv_quotes_them(self):
-        self.assertIn("team=red, blue", run("jobs", "-o", "wide", home=self.service.home, check=0).stdout)
+        self.assertIn("team=red, blue", run("jobs", "--limit", "500", "-o", "wide", home=self.service.home, check=0).stdout)
         self.assertNotIn("team=red", run("jobs", home=self.service.home, check=0).stdout)
-        (row,) = [row for row in csv.DictReader(io.StringIO(run("jobs", "-o", "csv", home=self.service.home).stdout)) if row["id"] == self.job]
+        (row,) = [row for row in csv.DictReader(io.StringIO(run("jobs", "--limit", "500", "-o", "csv", home=self.service.home).stdout)) if row["id"] == self.job]
         self.assertEqual((row["labels"], row["cores"], row["project"]), ("team=red, blue", "1", "default"))
 
     # ---- terminals ----------------------------------------------------------
