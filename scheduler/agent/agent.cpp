@@ -40,7 +40,6 @@ constexpr std::chrono::milliseconds pause_max{2000};
 
 constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
 
-constexpr std::chrono::seconds host_silence_max{10};
 constexpr std::size_t id_bytes = 16;
 
 std::filesystem::path records_folder(const AgentOptions& options) {

@@ -51,8 +51,7 @@ void require_shared_store(store::Store& store, const Home& home, bool may_be_ful
 
 void register_hosts(store::Store& store, const std::vector<AgentOptions>& agents) {
     for (const AgentOptions& agent : agents)
-        store::register_host(store, this_host(agent, "start"), std::chrono::seconds{10},
-                             agent.join_token);
+        store::register_host(store, this_host(agent, "start"), host_silence_max, agent.join_token);
 }
 
 }    // namespace slipway
