@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "scheduler/maintenance/place_jobs.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/store.h"
 
@@ -49,6 +50,7 @@ private:
     void end_attempts(const std::stop_token& stop);
 
     store::Store& store_;
+    PlaceMemory memory_;
     std::mutex mutex_;
     std::condition_variable_any pushed_;
     std::condition_variable one_ended_;

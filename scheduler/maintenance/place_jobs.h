@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "scheduler/maintenance/ready_memory.h"
 #include "scheduler/maintenance/wait_memory.h"
 #include "scheduler/maintenance/warm_memory.h"
 #include "scheduler/store/store.h"
@@ -22,6 +23,7 @@ struct PlaceCounts {
 struct PlaceMemory {
     WaitMemory waits{};
     WarmMemory warm{};
+    ReadyMemory ready{};
 };
 
 /// Places what can be placed now and commits it, with the decision of each start; records who is

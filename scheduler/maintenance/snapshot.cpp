@@ -61,7 +61,7 @@ CoreSlot to_core_slot(const store::Core& core) {
 }
 
 Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silence_max,
-                       std::string_view also) {
+                       std::string_view also, ReadyMemory* memory) {
     Snapshot snapshot;
     store::HeldAttempts held;
     for (const store::Core& core : store::list_cores(store, host_silence_max)) {
@@ -71,8 +71,10 @@ Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silen
         held.attempts.push_back(core.attempt);
     }
     const int of_each_shape = std::max(1, int(snapshot.cores.size()));
-    std::ranges::transform(store::list_ready_jobs(store, of_each_shape, held),
-                           std::back_inserter(snapshot.queue), to_waiting_job);
+    const std::vector<store::QueuedJob> ready =
+        memory == nullptr ? store::list_ready_jobs(store, of_each_shape, held)
+                          : read_ready_jobs(store, of_each_shape, held, *memory);
+    std::ranges::transform(ready, std::back_inserter(snapshot.queue), to_waiting_job);
     if (snapshot.queue.empty() && also.empty()) return snapshot;
     std::ranges::transform(store::list_running_jobs(store, held),
                            std::back_inserter(snapshot.running), to_running_job);

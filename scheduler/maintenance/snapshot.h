@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "scheduler/maintenance/ready_memory.h"
 #include "scheduler/placement/placement.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/queue.h"
@@ -17,9 +18,9 @@ ProjectShare to_share(const store::ProjectStanding& standing);
 /// The queue and the cores as stored, for the pass that places jobs and for explain alike. Of each
 /// shape of jobs no more are read than can start, so that the cost depends on the number of cores,
 /// not on the length of the queue. A host that was silent for longer than `host_silence_max` is not
-/// alive. `also`: a project that is there even without ready jobs.
-/// errors  throws unavailable
+/// alive. `also`: a project that is there even without ready jobs. `memory`: of earlier readings;
+/// none: reads the whole queue. errors  throws unavailable
 Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silence_max,
-                       std::string_view also = {});
+                       std::string_view also = {}, ReadyMemory* memory = nullptr);
 
 }    // namespace slipway

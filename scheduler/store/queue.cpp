@@ -6,7 +6,9 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
+#include <tuple>
 
 #include "scheduler/store/decision_steps.h"
 #include "scheduler/store/pg/pool.h"
@@ -136,6 +138,48 @@ std::vector<Param> held_params(const std::optional<HeldAttempts>& held) {
     return {held->job_ids, held->attempts};
 }
 
+std::vector<Param> starts_params(const std::optional<ReadyStarts>& starts) {
+    constexpr std::size_t params = 6;
+    if (!starts) return std::vector<Param>(params, std::nullopt);
+    std::vector<std::string> projects;
+    std::vector<std::string> groups;
+    std::vector<std::int64_t> shapes;
+    std::vector<int> class_ranks;
+    std::vector<Param> queued_at;
+    for (const ReadyStarts::Shape& shape : starts->shapes) {
+        projects.push_back(shape.project);
+        groups.push_back(shape.group);
+        shapes.push_back(shape.shape);
+        class_ranks.push_back(shape.class_rank);
+        queued_at.emplace_back(shape.queued_at);
+    }
+    return {projects, groups, shapes, class_ranks, Param::array(queued_at), starts->fresh_since};
+}
+
+/// The first row of each shape, in the order of class and age, is where it begins.
+class StartsOfShapes {
+public:
+    void add(const Row& row) {
+        starts_.fresh_since = row.time("fresh_since");
+        ReadyStarts::Shape shape{.project = row.text("project"),
+                                 .group = row.text("group_name"),
+                                 .shape = row.integer("shape")};
+        if (!seen_.emplace(shape.project, shape.group, shape.shape).second) return;
+        // A shape that may not start was not looked into: it begins where the queue does.
+        if (!row.is_null("job_id")) {
+            shape.class_rank = row.small("class_rank");
+            // A submission that was under way may yet come to stand in front of the first one.
+            shape.queued_at = std::min(row.time("queued_at"), starts_.fresh_since);
+        }
+        starts_.shapes.push_back(std::move(shape));
+    }
+    ReadyStarts take() { return std::move(starts_); }
+
+private:
+    ReadyStarts starts_;
+    std::set<std::tuple<std::string, std::string, std::int64_t>> seen_;
+};
+
 int position_after(Store& store, std::string_view project, const std::vector<Param>& place) {
     Statement count{&queries::count_ready_ahead, place};
     count.params.emplace_back(queue_position_max);
@@ -163,15 +207,25 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
 
 std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape,
                                        const std::optional<HeldAttempts>& held) {
+    return read_ready_jobs(store, of_each_shape, held).jobs;
+}
+
+ReadyJobs read_ready_jobs(Store& store, int of_each_shape, const std::optional<HeldAttempts>& held,
+                          const std::optional<ReadyStarts>& starts) {
     Statement list{&queries::list_ready_jobs, {of_each_shape}};
     std::ranges::move(held_params(held), std::back_inserter(list.params));
-    std::vector<QueuedJob> ready;
+    std::ranges::move(starts_params(starts), std::back_inserter(list.params));
+    ReadyJobs ready;
+    StartsOfShapes starts_of_shapes;
     for (const Row row : read(store.pool(), list)) {
-        ready.push_back(read_wanted_cores(row));
-        ready.back().dataset_state = "ready";
-        ready.back().dataset_id = row.text("dataset_id");
-        read_rules(row, ready.back());
+        starts_of_shapes.add(row);
+        if (row.is_null("job_id")) continue;
+        ready.jobs.push_back(read_wanted_cores(row));
+        ready.jobs.back().dataset_state = "ready";
+        ready.jobs.back().dataset_id = row.text("dataset_id");
+        read_rules(row, ready.jobs.back());
     }
+    ready.starts = starts_of_shapes.take();
     return ready;
 }
 

@@ -82,6 +82,33 @@ struct HeldAttempts {
 std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape,
                                        const std::optional<HeldAttempts>& held = {});
 
+/// Where the ready jobs of each shape begin: what one reading of the queue found. Jobs that have
+/// left the queue lie in front of them in the index, and are read over again and again while some
+/// transaction is held open.
+struct ReadyStarts {
+    struct Shape {
+        std::string project;
+        std::string group;
+        std::int64_t shape = 0;
+        int class_rank = 0;
+        Instant queued_at{};
+    };
+    std::vector<Shape> shapes{};
+    Instant fresh_since{};    ///< two seconds before that reading, by the database's clock
+};
+
+struct ReadyJobs {
+    std::vector<QueuedJob> jobs{};    ///< as of list_ready_jobs
+    ReadyStarts starts{};
+};
+
+/// As list_ready_jobs. With `starts` the reading begins where an earlier one, of all, has found the
+/// first job of each shape: it finds what that one would have found and what was submitted since,
+/// of whatever shape, but not a job that has come back to a place in front of these.
+ReadyJobs read_ready_jobs(Store& store, int of_each_shape,
+                          const std::optional<HeldAttempts>& held = {},
+                          const std::optional<ReadyStarts>& starts = {});
+
 /// Who holds cores; `held` none: looks for them.
 std::vector<RunningJobRow> list_running_jobs(Store& store,
                                              const std::optional<HeldAttempts>& held = {});

@@ -37,10 +37,13 @@ order by listed.class_rank, listed.queued_at, listed.job_id
 -- interchangeable for placement, so no more of a shape can start than there are cores. Jobs of a
 -- group are a shape of their own, of which no more are read than the group's limit leaves.
 -- in     $1 how many of each shape  $2, $3: who holds cores, as of list_running_jobs
+--        $4 to $8: where the shapes began at an earlier call, as arrays: projects, groups, shapes,
+--        class ranks, queued_at; null: not known  $9: fresh_since of that call
 -- out    memory_bytes: that counts for the job; null: the share of its cores
 --        runs_at_most_s: what is left of its limits of time; null: no limit
 --        group_name: '' for none; group_limit: null for none
-with recursive present (project, group_name, shape) as (
+--        job_id: null for a shape of which none may start now; fresh_since
+with recursive found (project, group_name, shape) as (
     (select project, group_name, shape
      from queue
      where ready
@@ -48,14 +51,36 @@ with recursive present (project, group_name, shape) as (
      limit 1)
     union all
     select next.project, next.group_name, next.shape
-    from present
+    from found
     cross join lateral (select project, group_name, shape
                         from queue
                         where ready
                           and (project, group_name, shape)
-                            > (present.project, present.group_name, present.shape)
+                            > (found.project, found.group_name, found.shape)
                         order by project, group_name, shape
                         limit 1) as next
+), known as (
+    select project, group_name, shape, first_class, first_queued_at
+    from unnest($4::text[], $5::text[], $6::bigint[], $7::integer[], $8::timestamptz[])
+         as earlier (project, group_name, shape, first_class, first_queued_at)
+    union all
+    select fresh.project, fresh.group_name, fresh.shape, 5, 'infinity'
+    from generate_series(0, 4) as class
+    cross join lateral (select project, group_name, shape
+                        from queue
+                        where class_rank = class::smallint and queued_at >= $9::timestamptz
+                          and ready
+                        order by queued_at
+                        limit 10000) as fresh
+), present as (
+    select project, group_name, shape, 0 as first_class, '-infinity'::timestamptz as first_queued_at
+    from found
+    where $4::text[] is null
+    union all
+    select project, group_name, shape, min(first_class), min(first_queued_at)
+    from known
+    where $4::text[] is not null
+    group by project, group_name, shape
 ), running as (
     select job.project, job.spec #>> '{queue,group}' as group_name, count(*) as jobs
     from live_attempts($2, $3) as attempt
@@ -67,7 +92,7 @@ with recursive present (project, group_name, shape) as (
       and exists (select from present where group_name <> '')
     group by 1, 2
 ), wanted as (
-    select present.project, present.group_name, present.shape, job_group.jobs_max as group_limit,
+    select present.*, job_group.jobs_max as group_limit,
            greatest(0, least($1, coalesce(job_group.jobs_max - coalesce(running.jobs, 0), $1)))
                as jobs
     from present
@@ -76,21 +101,37 @@ with recursive present (project, group_name, shape) as (
     left join running on running.project = present.project
                      and running.group_name = present.group_name
 )
-select head.job_id, head.project, head.class_rank, head.queued_at, head.cores, head.core_id,
+select head.job_id, wanted.project, head.class_rank, head.queued_at, head.cores, head.core_id,
        head.memory_bytes, job.runs_at_most_s, wanted.group_name, wanted.group_limit,
-       job.dataset_id
+       job.dataset_id, wanted.shape, statement_timestamp() - interval '2 seconds' as fresh_since
 from wanted
-cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
-                    from queue
-                    where ready and project = wanted.project and group_name = wanted.group_name
-                      and shape = wanted.shape
-                    order by class_rank::integer, queued_at, job_id
-                    limit wanted.jobs) as head
+left join lateral (
+    select *
+    from ((select job_id, class_rank, queued_at, cores, core_id, memory_bytes
+           from queue
+           where ready and project = wanted.project and group_name = wanted.group_name
+             and shape = wanted.shape
+             and (class_rank::integer, queued_at) >= (wanted.first_class, wanted.first_queued_at)
+           order by class_rank::integer, queued_at, job_id
+           limit wanted.jobs)
+          union all
+          (select urgent.*
+           from generate_series(0, wanted.first_class - 1) as class
+           cross join lateral (select job_id, class_rank, queued_at, cores, core_id, memory_bytes
+                               from queue
+                               where ready and project = wanted.project
+                                 and group_name = wanted.group_name and shape = wanted.shape
+                                 and class_rank::integer = class
+                                 and queued_at >= $9::timestamptz
+                               order by queued_at, job_id
+                               limit wanted.jobs) as urgent)) as both_parts
+    order by class_rank, queued_at, job_id
+    limit wanted.jobs) as head on true
 -- By the index, here and above, whatever the plan that is kept has assumed of the number of jobs.
-cross join lateral (select dataset_id, time_left_s(job) as runs_at_most_s
-                    from job
-                    where id = head.job_id
-                    offset 0) as job
+left join lateral (select dataset_id, time_left_s(job) as runs_at_most_s
+                   from job
+                   where id = head.job_id
+                   offset 0) as job on true
 order by head.class_rank, head.queued_at, head.job_id
 
 -- list_running_jobs: who holds cores

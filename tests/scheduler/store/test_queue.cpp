@@ -148,6 +148,73 @@ TEST_F(Queue, of_each_shape_the_first_ones_are_read) {
     EXPECT_TRUE(ready[17].due);
 }
 
+std::vector<std::string> ids_of(const std::vector<QueuedJob>& jobs) {
+    std::vector<std::string> ids;
+    std::ranges::transform(jobs, std::back_inserter(ids), &QueuedJob::job_id);
+    return ids;
+}
+
+TEST_F(Queue, a_reading_that_begins_where_an_earlier_one_did_finds_what_came_since) {
+    add_host();
+    const std::string dataset = ready_dataset();
+    const std::string first = submit_on(dataset);
+    const std::string second = submit_on(dataset);
+    database.sql("update queue set queued_at = queued_at - interval '1 hour'");
+    const ReadyJobs whole = read_ready_jobs(store, 8);
+    ASSERT_THAT(ids_of(whole.jobs), ElementsAre(first, second));
+    place(first);
+    NewJob job = new_job();
+    job.dataset_id = dataset;
+    job.queue_class = "urgent";
+    const std::string urgent = submit(job);
+    const std::string of_another_shape = submit_on(dataset, 8);
+    const std::string last = submit_on(dataset);
+    EXPECT_THAT(ids_of(read_ready_jobs(store, 8, {}, whole.starts).jobs),
+                ElementsAre(urgent, second, of_another_shape, last));
+    EXPECT_THAT(ids_of(list_ready_jobs(store, 8)),
+                ElementsAre(urgent, second, of_another_shape, last));
+    EXPECT_THAT(ids_of(read_ready_jobs(store, 2, {}, whole.starts).jobs),
+                ElementsAre(urgent, second, of_another_shape))
+        << "two of each shape";
+}
+
+TEST_F(Queue, a_job_that_comes_back_to_a_place_in_front_is_found_by_the_next_whole_reading) {
+    const std::string dataset = ready_dataset();
+    const std::string first = submit_on(dataset);
+    const ReadyJobs whole = read_ready_jobs(store, 8);
+    const std::string back = submit_on(dataset);
+    database.sql("update queue set queued_at = queued_at - interval '1 hour' where job_id = '" +
+                 back + "'");
+    EXPECT_THAT(ids_of(read_ready_jobs(store, 8, {}, whole.starts).jobs), ElementsAre(first));
+    EXPECT_THAT(ids_of(list_ready_jobs(store, 8)), ElementsAre(back, first));
+}
+
+TEST_F(Queue, a_group_at_its_limit_begins_where_the_queue_does) {
+    add_host();
+    const std::string dataset = ready_dataset();
+    std::vector<NewJob> jobs(2);
+    for (NewJob& job : jobs) {
+        job = new_job();
+        job.dataset_id = dataset;
+        job.spec = R"({"queue": {"group": "sweep", "group_limit": 1}})";
+        submit(job);
+    }
+    place(jobs[0].id);
+    database.sql("update queue set queued_at = queued_at - interval '1 hour'");
+    const ReadyJobs whole = read_ready_jobs(store, 8);
+    EXPECT_TRUE(whole.jobs.empty());
+    EXPECT_TRUE(read_ready_jobs(store, 8, {}, whole.starts).jobs.empty());
+    database.sql("update job_group set jobs_max = 2");
+    EXPECT_THAT(ids_of(read_ready_jobs(store, 8, {}, whole.starts).jobs), ElementsAre(jobs[1].id));
+}
+
+TEST_F(Queue, what_is_submitted_to_an_empty_queue_is_found_from_its_starts) {
+    const ReadyJobs whole = read_ready_jobs(store, 8);
+    EXPECT_TRUE(whole.starts.shapes.empty());
+    const std::string job = submit_on(ready_dataset());
+    EXPECT_THAT(ids_of(read_ready_jobs(store, 8, {}, whole.starts).jobs), ElementsAre(job));
+}
+
 TEST_F(Queue, a_dataset_that_passes_its_check_lets_its_jobs_start) {
     const std::string dataset = checking_dataset();
     const std::string job = submit_on(dataset);
