@@ -78,7 +78,8 @@ void NoOpMover::end_attempts(const std::stop_token& stop) {
 
 void NoOpMover::pass() {
     ++passes_;
-    const PlaceCounts done = place_jobs(store_, std::chrono::hours(1), std::chrono::hours(1), {}, &memory_);
+    const PlaceCounts done =
+        place_jobs(store_, std::chrono::hours(1), std::chrono::hours(1), {}, &memory_);
     if (done.placed == 0) {
         std::unique_lock lock(mutex_);
         one_ended_.wait_for(lock, std::chrono::milliseconds(1));

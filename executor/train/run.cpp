@@ -138,10 +138,11 @@ private:
     void require_finite_validation() const {
         const auto loss = value_in(final_values_, "val_loss");
         if (!loss || std::isfinite(*loss)) return;
-        throw TrainError("nan_loss", fmt::format("the validation loss is {} at step {}, the last; "
-                                                 "a smaller train.optimizer.lr (now {}) usually "
-                                                 "helps",
-                                                 *loss, state_.step, lr_));
+        throw TrainError("nan_loss",
+                         fmt::format("the validation loss is {} at step {}, the last; "
+                                     "a smaller train.optimizer.lr (now {:.6g}) usually "
+                                     "helps",
+                                     *loss, state_.step, lr_));
     }
 
     Json failure() const {
@@ -346,9 +347,10 @@ private:
         report_.accepted(data_);
         const double loss = value_of(means_, "loss");
         if (!std::isfinite(loss)) {
-            throw TrainError("nan_loss", fmt::format("the loss became {} at step {}; a smaller "
-                                                     "train.optimizer.lr (now {}) usually helps",
-                                                     loss, state_.step, lr_));
+            throw TrainError("nan_loss",
+                             fmt::format("the loss became {} at step {}; a smaller "
+                                         "train.optimizer.lr (now {:.6g}) usually helps",
+                                         loss, state_.step, lr_));
         }
         if (state_.step % settings_.log_every_steps == 0 || ended) {
             MetricValues values = with_prefix("train_", means_);

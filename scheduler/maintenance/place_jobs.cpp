@@ -78,8 +78,8 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
     PlaceCounts counts;
     counts.more_are_due =
         store::release_due_jobs(store, released_at_once, term) == released_at_once;
-    Snapshot snapshot = read_snapshot(store, host_silence_max, {},
-                                      memory == nullptr ? nullptr : &memory->ready);
+    Snapshot snapshot =
+        read_snapshot(store, host_silence_max, {}, memory == nullptr ? nullptr : &memory->ready);
     if (memory != nullptr) snapshot.warm = memory->warm.places_of(snapshot.queue, snapshot.now);
     const Plan plan = make_plan(snapshot);
     counts.waiting = std::int64_t(plan.waiting.size());

@@ -13,9 +13,8 @@ std::optional<store::ReadyStarts> ReadyMemory::starts(Tick now) const {
 void ReadyMemory::read_whole(store::ReadyStarts starts, Tick begin, Tick end) {
     starts_ = std::move(starts);
     const Tick::duration took = end - begin;
-    whole_again_at_ = took <= quick
-                          ? end
-                          : end + std::min<Tick::duration>(pause_factor * took, pause_max);
+    whole_again_at_ =
+        took <= quick ? end : end + std::min<Tick::duration>(pause_factor * took, pause_max);
 }
 
 std::vector<store::QueuedJob> read_ready_jobs(store::Store& store, int of_each_shape,
