@@ -172,11 +172,16 @@ TEST_F(RunExplained, metrics_and_counters_have_the_known_names_and_fit) {
 
 /// How often the cores' own products ran in one step; what is made of all cores' rows is cut by
 /// workers, and the shortest kernels are not listed.
-std::int64_t products_in(const Json& report) {
+/// The kernel that took longest: a report has but the slowest ones, and which of the others are
+/// among them is up to the machine.
+std::string slowest_kernel(const Json& report) {
+    return report["kernels"].at(0)["name"].get<std::string>();
+}
+
+std::int64_t calls_of(const std::string& name, const Json& report) {
     std::int64_t calls = 0;
     for (const Json& kernel : report["kernels"])
-        if (kernel["name"].get<std::string>().starts_with("dot_general loops"))
-            calls += kernel["calls"].get<std::int64_t>();
+        if (kernel["name"] == name) calls += kernel["calls"].get<std::int64_t>();
     return calls;
 }
 
@@ -184,8 +189,8 @@ TEST_F(RunExplained, a_step_of_several_batches_is_one_step) {
     AttemptPlan single = plan();
     single.spec.train.batch_size_per_core = 1;
     run_training(single, reporter);
-    const std::int64_t products = products_in(read("report.json"));
-    EXPECT_GT(products, 0);
+    const Json of_single = read("report.json");
+    const std::string slowest = slowest_kernel(of_single);
     AttemptPlan many = single;
     many.spec.train.grad_accumulation = 4;
     many.checkpoint_folder = folder.path() / "others";
@@ -193,7 +198,7 @@ TEST_F(RunExplained, a_step_of_several_batches_is_one_step) {
     const Json report = read("report.json");
     EXPECT_EQ(report["step"], 100);
     EXPECT_EQ(report["timelines"], 2);    // the second step and the 66th, as ever
-    EXPECT_EQ(products_in(report), 4 * products);
+    EXPECT_EQ(calls_of(slowest, report), 4 * calls_of(slowest, of_single)) << slowest;
     // 400 batches trained on; 20 evaluations of 40 rows in batches of 8.
     EXPECT_EQ(report["counters"]["MarkStep"], 400 + 100);
     EXPECT_EQ(report["counters"]["UncachedCompile"], 3);
