@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "api/base/id.h"
+#include "scheduler/maintenance/loop.h"
 #include "scheduler/maintenance/place_jobs.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/jobs.h"
 #include "scheduler/store/queue.h"
 
 namespace slipway {
@@ -76,8 +78,18 @@ void NoOpMover::end_attempts(const std::stop_token& stop) {
     }
 }
 
+/// As maintenance does, every ten seconds.
+void NoOpMover::fold() {
+    const Tick now = system_clock().tick();
+    if (now < fold_at_) return;
+    fold_at_ = now + MaintenanceOptions{}.count_every;
+    store::fold_job_counts(store_);
+    store::fold_project_usage(store_);
+}
+
 void NoOpMover::pass() {
     ++passes_;
+    fold();
     const PlaceCounts done =
         place_jobs(store_, std::chrono::hours(1), std::chrono::hours(1), {}, &memory_);
     if (done.placed == 0) {

@@ -45,12 +45,14 @@ public:
     int passes() const { return passes_; }
 
 private:
+    void fold();
     void push(store::AttemptKey key);
     std::optional<store::AttemptKey> pop(const std::stop_token& stop);
     void end_attempts(const std::stop_token& stop);
 
     store::Store& store_;
     PlaceMemory memory_;
+    Tick fold_at_{};
     std::mutex mutex_;
     std::condition_variable_any pushed_;
     std::condition_variable one_ended_;

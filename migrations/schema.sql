@@ -1080,7 +1080,7 @@ begin
         select also where also is not null
     ), ended as (
         select project_usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
-        from project_usage
+        from current_project_usage as project_usage
         group by project_usage.project
     ), running as (
         select job.project as name,
@@ -1294,6 +1294,78 @@ CREATE TABLE public.cross_validation_fold (
     CONSTRAINT cross_validation_fold_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'training'::text, 'predicting'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 );
 
+CREATE TABLE public.job_count (
+    state text NOT NULL,
+    jobs bigint NOT NULL,
+    project text NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL,
+    queue_class text DEFAULT ''::text NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    submitted integer DEFAULT 0 NOT NULL,
+    started integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
+    waited_s double precision,
+    is_total boolean DEFAULT false NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+CREATE VIEW public.current_job_count AS
+ SELECT job_count.state,
+    job_count.jobs,
+    job_count.project,
+    job_count.created_by,
+    job_count.queue_class,
+    job_count.at,
+    job_count.submitted,
+    job_count.started,
+    job_count.ended,
+    job_count.waited_s,
+    job_count.is_total
+   FROM public.job_count
+  WHERE job_count.is_total
+UNION ALL
+ SELECT job_count.state,
+    job_count.jobs,
+    job_count.project,
+    job_count.created_by,
+    job_count.queue_class,
+    job_count.at,
+    job_count.submitted,
+    job_count.started,
+    job_count.ended,
+    job_count.waited_s,
+    job_count.is_total
+   FROM public.job_count
+  WHERE ((NOT job_count.is_total) AND (job_count.at >= (COALESCE(( SELECT max(job_count_1.at) AS max
+           FROM public.job_count job_count_1
+          WHERE job_count_1.is_total), '-infinity'::timestamp with time zone) - '00:00:05'::interval)));
+
+CREATE TABLE public.project_usage (
+    project text NOT NULL,
+    core_seconds double precision NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    is_total boolean DEFAULT false NOT NULL,
+    CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+CREATE VIEW public.current_project_usage AS
+ SELECT project_usage.project,
+    project_usage.core_seconds,
+    project_usage.at,
+    project_usage.is_total
+   FROM public.project_usage
+  WHERE project_usage.is_total
+UNION ALL
+ SELECT project_usage.project,
+    project_usage.core_seconds,
+    project_usage.at,
+    project_usage.is_total
+   FROM public.project_usage
+  WHERE ((NOT project_usage.is_total) AND (project_usage.at >= (COALESCE(( SELECT max(project_usage_1.at) AS max
+           FROM public.project_usage project_usage_1
+          WHERE project_usage_1.is_total), '-infinity'::timestamp with time zone) - '00:00:05'::interval)));
+
 CREATE TABLE public.dataset (
     id text NOT NULL,
     project text NOT NULL,
@@ -1434,20 +1506,6 @@ CREATE TABLE public.idempotency (
     CONSTRAINT idempotency_check CHECK (((status IS NULL) = (body IS NULL))),
     CONSTRAINT idempotency_key_check CHECK (((length(key) >= 1) AND (length(key) <= 128)))
 );
-
-CREATE TABLE public.job_count (
-    state text NOT NULL,
-    jobs bigint NOT NULL,
-    project text NOT NULL,
-    created_by text DEFAULT ''::text NOT NULL,
-    queue_class text DEFAULT ''::text NOT NULL,
-    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
-    submitted integer DEFAULT 0 NOT NULL,
-    started integer DEFAULT 0 NOT NULL,
-    ended integer DEFAULT 0 NOT NULL,
-    waited_s double precision
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
 CREATE TABLE public.job_event (
     job_id text NOT NULL,
@@ -1603,14 +1661,6 @@ CREATE TABLE public.project (
     CONSTRAINT project_number_check CHECK (((number >= 1) AND (number <= 60000))),
     CONSTRAINT project_weight_check CHECK (((weight >= (0.01)::double precision) AND (weight <= (1000)::double precision)))
 );
-
-CREATE TABLE public.project_usage (
-    project text NOT NULL,
-    core_seconds double precision NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
 CREATE TABLE public.queue_held_count (
     project text NOT NULL,
@@ -2085,6 +2135,10 @@ CREATE INDEX host_removed ON public.host USING btree (home) WHERE (removed_at IS
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 
+CREATE INDEX job_count_changes ON public.job_count USING btree (at) WHERE (NOT is_total);
+
+CREATE INDEX job_count_totals ON public.job_count USING btree (at) WHERE is_total;
+
 CREATE INDEX job_dataset ON public.job USING btree (dataset_id, id);
 
 CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pages_per_range='8');
@@ -2128,6 +2182,10 @@ CREATE INDEX login_ticket_token ON public.login_ticket USING btree (token_id, ex
 CREATE INDEX membership_of_member ON public.membership USING btree (member, project);
 
 CREATE INDEX project_maker ON public.project USING btree (created_by) WHERE (created_by <> ''::text);
+
+CREATE INDEX project_usage_changes ON public.project_usage USING btree (at) WHERE (NOT is_total);
+
+CREATE INDEX project_usage_totals ON public.project_usage USING btree (at) WHERE is_total;
 
 CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 

@@ -219,7 +219,7 @@ returning job.id
 
 -- count_jobs: how many are in each state; the sum of changes
 select state, sum(jobs)::bigint as jobs
-from job_count
+from current_job_count
 group by state
 having sum(jobs) <> 0
 
@@ -227,22 +227,18 @@ having sum(jobs) <> 0
 -- in     $1 project  $2 created_by
 select coalesce(sum(jobs) filter (where project = $1), 0)::bigint as of_project,
        coalesce(sum(jobs) filter (where created_by = $2), 0)::bigint as of_token
-from job_count
+from current_job_count
 where state = 'queued' and (project = $1 or created_by = $2)
 
--- fold_project_usage: adds up what attempts have used, so that few rows are read
-with crowded as (
-    select project
-    from project_usage
-    group by project
-    having count(*) > 1
-), folded as (
+-- fold_project_usage: adds up what attempts have used, so that few rows are read; what was not used
+-- since stays as it is
+with folded as (
     delete from project_usage
-    where project in (select project from crowded)
+    where project in (select project from project_usage where not is_total)
     returning project, core_seconds, at
 )
-insert into project_usage (project, core_seconds)
-select project, sum(decayed_usage(core_seconds, at))
+insert into project_usage (project, core_seconds, is_total)
+select project, sum(decayed_usage(core_seconds, at)), true
 from folded
 group by project
 
@@ -250,10 +246,11 @@ group by project
 -- job_rate by 10 seconds, where 20 minutes of it are kept
 with folded as (
     delete from job_count
+    where exists (select from job_count where not is_total order by at desc limit 1)
     returning state, project, created_by, queue_class, jobs, at, submitted, started, ended, waited_s
 ), summed as (
-    insert into job_count (state, project, created_by, queue_class, jobs)
-    select state, project, created_by, queue_class, sum(jobs)
+    insert into job_count (state, project, created_by, queue_class, jobs, is_total)
+    select state, project, created_by, queue_class, sum(jobs), true
     from folded
     group by state, project, created_by, queue_class
     having sum(jobs) <> 0

@@ -3,11 +3,11 @@
 -- out    usage_core_s: decayed, running jobs included; cores_held, queued_jobs: now
 select project.name, project.weight, project.cores_max, project.class_max, project.created_by, project.created_at,
        coalesce((select sum(decayed_usage(core_seconds, at))
-                 from project_usage
+                 from current_project_usage as project_usage
                  where project_usage.project = project.name), 0)
        + coalesce(running.core_seconds, 0) as usage_core_s,
        coalesce(running.cores, 0) as cores_held,
-       coalesce((select sum(jobs) from job_count
+       coalesce((select sum(jobs) from current_job_count as job_count
                  where job_count.project = project.name and state = 'queued'), 0)
            ::bigint as queued_jobs
 from project

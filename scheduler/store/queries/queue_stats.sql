@@ -3,7 +3,7 @@
 -- out    oldest_ready_at: null when none is ready
 with waiting as (
     select project, queue_class, sum(jobs)::bigint as jobs
-    from job_count
+    from current_job_count
     where state = 'queued' and ($1::text[] is null or project = any ($1))
     group by project, queue_class
     having sum(jobs) > 0
@@ -42,7 +42,7 @@ with moved as (
     union all
     select at, submitted, started, ended, (waited_s is not null)::integer, coalesce(waited_s, 0),
            coalesce(waited_s, 0)
-    from job_count
+    from current_job_count
     where submitted + started + ended > 0
       and ($1::text[] is null or project = any ($1))
 )

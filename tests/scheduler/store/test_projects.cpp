@@ -106,8 +106,15 @@ TEST_F(Projects, what_attempts_use_is_counted_and_halves_in_a_day) {
     fold_project_usage(store);
     EXPECT_EQ(count("project_usage"), 1);
     EXPECT_NEAR(usage("p"), 450, 10);
+    use("p", 1, 50);
+    EXPECT_NEAR(usage("p"), 500, 12) << "a sum and what came since";
+    fold_project_usage(store);
+    EXPECT_NEAR(usage("p"), 500, 12);
+    const std::string sum = database.sql("select ctid from project_usage");
+    fold_project_usage(store);
+    EXPECT_EQ(database.sql("select ctid from project_usage"), sum) << "nothing new";
     database.sql("update project_usage set at = at - interval '1 day'");
-    EXPECT_NEAR(usage("p"), 225, 5);
+    EXPECT_NEAR(usage("p"), 250, 6);
     database.sql("update project_usage set at = at - interval '100 years'");
     EXPECT_NEAR(usage("p"), 0, 1e-6);
 }

@@ -510,6 +510,34 @@ TEST_F(Queue, counts_of_states_are_those_of_the_jobs) {
     EXPECT_EQ(count("job_count"), 3);
 }
 
+TEST_F(Queue, counts_are_sums_and_the_changes_since) {
+    submit();
+    fold_job_counts(store);
+    const std::string folded = database.sql("select min(at) from job_count");
+    submit();
+    EXPECT_EQ(count_jobs(store).at(queued), 2);
+    fold_job_counts(store);
+    EXPECT_EQ(count_jobs(store).at(queued), 2);
+    fold_job_counts(store);
+    EXPECT_NE(database.sql("select min(at) from job_count"), folded);
+    const std::string sums = database.sql("select max(ctid) from job_count");
+    fold_job_counts(store);
+    EXPECT_EQ(database.sql("select max(ctid) from job_count"), sums)
+        << "without changes nothing is written";
+}
+
+TEST_F(Queue, a_change_that_comes_long_after_its_time_counts_from_the_next_sum_on) {
+    submit();
+    fold_job_counts(store);
+    submit();
+    database.sql("update job_count set at = at - interval '4 s' where not is_total");
+    EXPECT_EQ(count_jobs(store).at(queued), 2);
+    database.sql("update job_count set at = at - interval '1 minute' where not is_total");
+    EXPECT_EQ(count_jobs(store).at(queued), 1);
+    fold_job_counts(store);
+    EXPECT_EQ(count_jobs(store).at(queued), 2);
+}
+
 }    // namespace
 
 }    // namespace slipway::store
