@@ -5,6 +5,8 @@ namespace slipway {
 
 namespace {
 
+static_assert(exchange_cores == block_cores, "a block's sum is what is rounded");
+
 Combine combine_of(Reduction reduction) {
     switch (reduction) {
         case Reduction::add:
@@ -27,10 +29,12 @@ void lower_all_reduce(Lowering& lowering, const Tensor& tensor) {
         sum.placement = Placement::replicated;
         return lowering.set_value(tensor, sum);
     }
-    const auto reduction = std::get<AllReduceAttributes>(tensor.node().attributes).reduction;
+    const auto& attributes = std::get<AllReduceAttributes>(tensor.node().attributes);
     const PlacedValue sum =
         lowering.add_sum(lowering.facts(tensor).summed_stage, lowering.value_of(operand),
-                         combine_of(reduction), is_batched);
+                         {.combine = combine_of(attributes.reduction),
+                          .by_block = is_batched,
+                          .rounds_to_bf16 = attributes.exchange.has_value()});
     if (const Packing* packing = lowering.packing_of(operand))
         return lowering.unpack(tensor, *packing, sum.buffer);
     lowering.set_value(tensor, sum);

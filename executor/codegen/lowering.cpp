@@ -232,21 +232,23 @@ void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
     emit(stage, library_step(stage, std::move(name), kernel, std::move(reads), result));
 }
 
-PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Combine combine, bool by_block) {
+PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Sum sum) {
     std::vector<Sum>& sums = stages_[std::size_t(stage)].sums;
-    PlacedValue sum = value;
-    sum.placement = Placement::replicated;
+    PlacedValue result = value;
+    result.placement = Placement::replicated;
     const bool is_placed = program_.buffers[value.buffer].region == Region::sum &&
                            order_of(value.view) &&
                            std::ranges::count(sums, value.buffer, &Sum::buffer) == 0;
-    check(is_placed || !by_block, "what block steps make lies where it is summed");
+    check(is_placed || !sum.by_block, "what block steps make lies where it is summed");
     if (!is_placed) {
-        sum.view = dense_view(value.view.dims);
-        sum.buffer = add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
-        emit_copy(stage, value, sum.buffer);
+        result.view = dense_view(value.view.dims);
+        result.buffer =
+            add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
+        emit_copy(stage, value, result.buffer);
     }
-    sums.push_back({sum.buffer, combine, by_block});
-    return sum;
+    sum.buffer = result.buffer;
+    sums.push_back(sum);
+    return result;
 }
 
 void Lowering::emit_copy(int stage, const PlacedValue& from, BufferId to) {

@@ -112,9 +112,8 @@ public:
     void emit(int stage, std::string name, const LibraryKernel& kernel, std::vector<BufferId> reads,
               BufferId result);
     /// Adds an all_reduce at the end of a per-core stage; returns where `value` lies before and the
-    /// result after. `by_block`: block steps make the value.
-    PlacedValue add_sum(int stage, const PlacedValue& value, Combine combine,
-                        bool by_block = false);
+    /// result after. `sum`: what is added there; its buffer is found here.
+    PlacedValue add_sum(int stage, const PlacedValue& value, Sum sum);
 
 private:
     struct StageParts {

@@ -95,7 +95,10 @@ struct AddAttributes {
         hasher.add(std::uint64_t(a.reduction));
     }
     void operator()(const SelectAndScatterAttributes& a) const { add(hasher, a.window); }
-    void operator()(const AllReduceAttributes& a) const { hasher.add(std::uint64_t(a.reduction)); }
+    void operator()(const AllReduceAttributes& a) const {
+        hasher.add(std::uint64_t(a.reduction));
+        if (a.exchange) add(hasher, a.exchange);    // others keep the hash they had before
+    }
     void operator()(const DynamicSliceAttributes& a) const { add(hasher, a.sizes); }
     void operator()(const BatchNormAttributes& a) const {
         add(hasher, a.epsilon);

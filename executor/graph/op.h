@@ -177,10 +177,15 @@ struct SelectAndScatterAttributes {
     std::vector<WindowDimension> window;
     bool operator==(const SelectAndScatterAttributes&) const = default;
 };
+/// Cores whose sum is rounded by itself where an all_reduce has an exchange type.
+inline constexpr int exchange_cores = 8;
+
 /// all_reduce: sum over all cores by the fixed binary tree over core numbers. per_core in,
-/// replicated out.
+/// replicated out. `exchange`: of more than one aligned block of exchange_cores cores, the sum of
+/// each is rounded to this type (bf16), and so is the sum of all.
 struct AllReduceAttributes {
     Reduction reduction = Reduction::add;
+    std::optional<DType> exchange = std::nullopt;
     bool operator==(const AllReduceAttributes&) const = default;
 };
 struct DynamicSliceAttributes {

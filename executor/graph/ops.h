@@ -109,11 +109,12 @@ BatchNormGradient batch_norm_grad(const Tensor& x, const Tensor& scale, const Te
                                   std::int64_t feature_dimension);
 
 /// The sum (or largest, or smallest) over all cores, the same on every core. A replicated operand
-/// is refused: its sum would depend on the number of cores.
-Tensor all_reduce(const Tensor& x, Reduction reduction = Reduction::add);
+/// is refused: its sum would depend on the number of cores. `exchange`: as in AllReduceAttributes.
+Tensor all_reduce(const Tensor& x, Reduction reduction = Reduction::add,
+                  std::optional<DType> exchange = {});
 /// The sum of the cores' shares: all_reduce of a value per core. One that is the same on every core
 /// is the whole already.
-Tensor sum_of_shares(const Tensor& x);
+Tensor sum_of_shares(const Tensor& x, std::optional<DType> exchange = {});
 
 /// max(x, 0).
 Tensor relu(const Tensor& x);

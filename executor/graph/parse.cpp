@@ -241,7 +241,9 @@ const std::vector<OpReader>& readers() {
          [](const Words& w) -> Attributes { return GetResultAttributes{w.number("index")}; }},
         {composite, any_count, read_composite},
         {all_reduce, 1,
-         [](const Words& w) -> Attributes { return AllReduceAttributes{w.reduction()}; }},
+         [](const Words& w) -> Attributes {
+             return AllReduceAttributes{w.reduction(), w.dtype("exchange")};
+         }},
     };
     return table;
 }

@@ -116,6 +116,7 @@ struct PrintAttributes {
     void operator()(const SelectAndScatterAttributes& a) const { words.add(a.window); }
     void operator()(const AllReduceAttributes& a) const {
         words.word("reduction", to_string(a.reduction));
+        if (a.exchange) words.word("exchange", to_string(*a.exchange));
     }
     void operator()(const DynamicSliceAttributes& a) const { words.add("sizes", a.sizes); }
     void operator()(const BatchNormAttributes& a) const {

@@ -69,8 +69,9 @@ std::string print(const Program& program) {
             text += print(program, program.steps[stage.first_step + i]);
         }
         for (const Sum& sum : stage.sums)
-            text += fmt::format("    all_reduce {} {}\n", combines[std::size_t(sum.combine)],
-                                names_of(program, {sum.buffer}));
+            text +=
+                fmt::format("    all_reduce {}{} {}\n", combines[std::size_t(sum.combine)],
+                            sum.rounds_to_bf16 ? " as bf16" : "", names_of(program, {sum.buffer}));
     }
     return text;
 }

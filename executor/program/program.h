@@ -90,6 +90,9 @@ struct Sum {
     BufferId buffer = 0;
     Combine combine = Combine::add;
     bool by_block = false;    ///< a block step makes one contribution for all cores of a block
+    /// Of f32: with several blocks of block_cores cores, here or elsewhere, the sum of each is
+    /// rounded to bf16, and so is the sum of all.
+    bool rounds_to_bf16 = false;
 };
 
 /// Consecutive steps run for each core (per_core) or once (replicated).

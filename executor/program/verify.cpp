@@ -113,6 +113,10 @@ private:
                 problem("all_reduce of a buffer outside region sum");
                 continue;
             }
+            if (sum.rounds_to_bf16 && (program_.buffers[sum.buffer].shape.dtype != DType::f32 ||
+                                       sum.combine != Combine::add))
+                problem("all_reduce of %{}, which is no sum of f32, is rounded to bf16",
+                        sum.buffer);
             if (program_.replicas_together > 1 && !sum.by_block &&
                 count_touches(stage, sum.buffer) != 1)
                 problem("all_reduce of %{}, which replicas that run together touch in {} steps",

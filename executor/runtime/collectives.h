@@ -22,7 +22,8 @@ public:
 
     /// Replaces `values` in every process by the tree over the processes' values, in order of rank:
     /// ((0+1)+(2+3))+..., never a ring, whose order of additions differs by element.
-    ///   values  elements of `dtype` (f32, i32 or i64), as many in every process
+    ///   values  elements of `dtype` (f32, bf16, i32 or i64), as many in every process; bf16 is
+    ///           added in f32 and rounded once
     /// errors  unavailable when another process has ended or does not come in time
     virtual void all_reduce(Combine how, DType dtype, std::span<std::byte> values) = 0;
 

@@ -20,6 +20,7 @@ class ExchangePlanner {
 public:
     ExchangePlanner(const Program& program, int cores) : program_(program), cores_(cores) {
         plan_.needed.assign(program.steps.size(), 0);
+        plan_.has_several_blocks = cores > block_cores;
     }
 
     ExchangePlan run() {
@@ -135,6 +136,11 @@ private:
     ExchangePlan plan_;
 };
 
+ProcessRounding rounding_of(const Sum& sum, const ExchangePlan& plan) {
+    if (!sum.rounds_to_bf16) return ProcessRounding::none;
+    return plan.has_several_blocks ? ProcessRounding::result : ProcessRounding::all;
+}
+
 }    // namespace
 
 ExchangePlan make_exchange_plan(const Program& program, int cores) {
@@ -151,7 +157,8 @@ std::vector<std::vector<ProcessSum>> sums_of_parts(const Program& program, const
             const Buffer& buffer = program.buffers[sum.buffer];
             of_part.push_back({sum.combine,
                                buffer.shape.dtype,
-                               {sums + buffer.offset, std::size_t(buffer.shape.byte_count())}});
+                               {sums + buffer.offset, std::size_t(buffer.shape.byte_count())},
+                               rounding_of(sum, plan)});
         }
     }
     return parts;
@@ -163,9 +170,11 @@ std::int64_t exchange_bytes(const Program& program, const ExchangePlan& plan,
     std::int64_t all = 0;
     for (const ExchangePart& part : plan.parts)
         for (const std::size_t sum : part.sums) {
-            const BufferId id = program.stages[part.stage].sums[sum].buffer;
-            largest = std::max(largest, program.buffers[id].shape.byte_count());
-            all += program.buffers[id].shape.byte_count();
+            const Sum& each = program.stages[part.stage].sums[sum];
+            std::int64_t bytes = program.buffers[each.buffer].shape.byte_count();
+            if (rounding_of(each, plan) == ProcessRounding::all) bytes /= 2;
+            largest = std::max(largest, bytes);
+            all += bytes;
         }
     const std::int64_t packed = std::min(all, packed_bytes_max);
     const std::int64_t sent = std::min(std::max(largest, packed), sent_bytes_max);

@@ -28,6 +28,7 @@ struct ExchangePlan {
     std::vector<ExchangePart> parts;
     /// By step: so many parts, the first ones, have been combined before it runs.
     std::vector<std::uint32_t> needed;
+    bool has_several_blocks = false;    ///< of cores, in this process
 };
 
 /// `cores`: of this process.

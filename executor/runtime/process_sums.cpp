@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "executor/runtime/bf16_sums.h"
+
 namespace slipway {
 
 namespace {
@@ -39,10 +41,25 @@ void combine_large(Collectives& collectives, const ProcessSum& sum) {
     }
 }
 
-}    // namespace
+/// What is sent of each.
+std::vector<ProcessSum> narrowed(std::span<const ProcessSum> sums) {
+    std::vector<ProcessSum> sent(sums.begin(), sums.end());
+    for (ProcessSum& sum : sent) {
+        if (sum.rounding != ProcessRounding::all) continue;
+        sum.values = narrow_in_place(sum.values);
+        sum.dtype = DType::bf16;
+    }
+    return sent;
+}
 
-void combine_processes(Collectives& collectives, std::span<const ProcessSum> sums,
-                       std::vector<std::byte>& packed) {
+void restore(const ProcessSum& sum) {
+    if (sum.rounding == ProcessRounding::all) widen_in_place(sum.values);
+    if (sum.rounding == ProcessRounding::result)
+        round_to_bf16(sum.values.data(), 0, std::int64_t(sum.values.size() / sizeof(float)));
+}
+
+void combine_sent(Collectives& collectives, std::span<const ProcessSum> sums,
+                  std::vector<std::byte>& packed) {
     while (!sums.empty()) {
         const std::size_t count = packed_count(sums);
         if (count < 2) {
@@ -63,6 +80,15 @@ void combine_processes(Collectives& collectives, std::span<const ProcessSum> sum
         }
         sums = sums.subspan(count);
     }
+}
+
+}    // namespace
+
+void combine_processes(Collectives& collectives, std::span<const ProcessSum> sums,
+                       std::vector<std::byte>& packed) {
+    combine_sent(collectives, narrowed(sums), packed);
+    for (const ProcessSum& sum : sums)
+        restore(sum);
 }
 
 }    // namespace slipway

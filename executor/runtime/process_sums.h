@@ -9,11 +9,19 @@
 
 namespace slipway {
 
+/// What of a sum of f32 is rounded to bf16 (Sum::rounds_to_bf16).
+enum class ProcessRounding : std::uint8_t {
+    none,
+    all,      ///< what each process has, and the result: both are sent as bf16
+    result    ///< each process has several blocks, which it has rounded: their sum is sent as f32
+};
+
 /// What this process has of one sum over all processes.
 struct ProcessSum {
     Combine how = Combine::add;
     DType dtype = DType::f32;
     std::span<std::byte> values;
+    ProcessRounding rounding = ProcessRounding::none;
 };
 
 /// Small sums are copied side by side up to so many bytes, and no call sends more than

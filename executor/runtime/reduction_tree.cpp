@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "api/base/check.h"
+#include "executor/runtime/bf16_sums.h"
 
 namespace slipway {
 
@@ -82,8 +83,30 @@ void combine(Combine how, DType dtype, std::byte* into, const std::byte* from, s
     combine_range<std::int64_t>(how, into, from, begin, end);
 }
 
+namespace {
+
+/// A piece at a time, which stays in the first-level cache.
+void combine_bf16_roots(const Sum& sum, std::span<std::byte* const> roots, std::int64_t begin,
+                        std::int64_t end) {
+    constexpr std::int64_t piece = 2048;
+    std::vector<float> wide(roots.size() * std::size_t(piece));
+    std::vector<std::byte*> wide_roots;
+    for (std::size_t i = 0; i < roots.size(); ++i)
+        wide_roots.push_back(reinterpret_cast<std::byte*>(wide.data() + i * std::size_t(piece)));
+    for (std::int64_t first = begin; first < end; first += piece) {
+        const std::int64_t count = std::min(piece, end - first);
+        for (std::size_t i = 0; i < roots.size(); ++i)
+            widen(roots[i] + first * 2, wide.data() + i * std::size_t(piece), count);
+        combine_roots(sum, DType::f32, wide_roots, 0, count);
+        narrow(wide.data(), roots[0] + first * 2, count);
+    }
+}
+
+}    // namespace
+
 void combine_roots(const Sum& sum, DType dtype, std::span<std::byte* const> roots,
                    std::int64_t begin, std::int64_t end) {
+    if (dtype == DType::bf16) return combine_bf16_roots(sum, roots, begin, end);
     const int count = int(roots.size());
     std::vector<std::byte*> waiting;
     for (int index = 0; index < count; ++index) {
@@ -94,6 +117,18 @@ void combine_roots(const Sum& sum, DType dtype, std::span<std::byte* const> root
             combine(sum.combine, dtype, waiting.back(), right, begin, end);
         }
     }
+}
+
+void combine_rounded_roots(const Sum& sum, std::span<std::byte* const> roots, std::size_t per_block,
+                           std::int64_t begin, std::int64_t end) {
+    std::vector<std::byte*> rounded;
+    for (std::size_t first = 0; first < roots.size(); first += per_block) {
+        const auto block = roots.subspan(first, std::min(per_block, roots.size() - first));
+        combine_roots(sum, DType::f32, block, begin, end);
+        round_to_bf16(block[0], begin, end);
+        rounded.push_back(block[0]);
+    }
+    combine_roots(sum, DType::f32, rounded, begin, end);
 }
 
 }    // namespace slipway

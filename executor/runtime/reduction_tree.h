@@ -27,7 +27,13 @@ void combine(Combine how, DType dtype, std::byte* into, const std::byte* from, s
              std::int64_t end);
 
 /// roots[0][i] = the tree over roots[..][i], for i in begin..end; the other roots are used up.
+/// bf16 is added in f32 and rounded once.
 void combine_roots(const Sum& sum, DType dtype, std::span<std::byte* const> roots,
                    std::int64_t begin, std::int64_t end);
+
+/// The same of f32, where each `per_block` roots are those of a block of block_cores cores: what
+/// they are together is rounded to bf16 before it is added to the others'.
+void combine_rounded_roots(const Sum& sum, std::span<std::byte* const> roots, std::size_t per_block,
+                           std::int64_t begin, std::int64_t end);
 
 }    // namespace slipway

@@ -20,6 +20,7 @@
 #include "api/base/check.h"
 #include "api/base/clock.h"
 #include "executor/runtime/arena.h"
+#include "executor/runtime/bf16_sums.h"
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/exchange.h"
 #include "executor/runtime/flush_denormals.h"
@@ -326,7 +327,14 @@ private:
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
             const Range range =
                 slice_of(shape.element_count(), worker_, run_.workers.count(), line_alignment);
-            combine_roots(sum, shape.dtype, roots, range.begin, range.end);
+            if (!sum.rounds_to_bf16 || cores() <= block_cores) {
+                combine_roots(sum, shape.dtype, roots, range.begin, range.end);
+                continue;
+            }
+            const int of_root = by_block ? block_cores : run_.plan.blocks.front().count;
+            combine_rounded_roots(sum, roots, std::size_t(block_cores / of_root), range.begin,
+                                  range.end);
+            if (run_.exchange == nullptr) round_to_bf16(roots[0], range.begin, range.end);
         }
     }
 

@@ -77,9 +77,17 @@ std::string roles_of(const Dims& layout, std::string_view first, std::string_vie
     return fmt::format("[{}]", fmt::join(roles, ", "));
 }
 
-std::string replica_groups(int cores) {
-    return fmt::format("replica_groups = dense<[{}]> : tensor<1x{}xi64>",
-                       bracketed(identity_permutation(cores)), cores);
+/// Members of a group are `step` apart, the first ones of groups `group_step`.
+std::string replica_groups(int groups, int members, int group_step, int step) {
+    std::vector<std::string> all;
+    for (int group = 0; group < groups; ++group) {
+        Dims cores;
+        for (int member = 0; member < members; ++member)
+            cores.push_back(group * group_step + member * step);
+        all.push_back(bracketed(cores));
+    }
+    return fmt::format("replica_groups = dense<[{}]> : tensor<{}x{}xi64>", fmt::join(all, ", "),
+                       groups, members);
 }
 
 std::string gather_attributes(const Node& node) {
@@ -185,7 +193,9 @@ struct WriteAttributes {
                            list(collect(a.window, &WindowDimension::size)),
                            list(collect(a.window, &WindowDimension::stride)), padding_of(a.window));
     }
-    std::string operator()(const AllReduceAttributes&) const { return replica_groups(cores); }
+    std::string operator()(const AllReduceAttributes&) const {
+        return replica_groups(1, cores, 0, 1);
+    }
     std::string operator()(const DynamicSliceAttributes& a) const {
         return "slice_sizes = " + list(a.sizes);
     }
@@ -227,6 +237,14 @@ std::string list(const Dims& dims) {
 
 std::string attributes_of(const Node& node, int cores) {
     return std::visit(WriteAttributes{node, cores}, node.attributes);
+}
+
+std::string groups_of_blocks(int cores, int block) {
+    return replica_groups(cores / block, block, block, 1);
+}
+
+std::string groups_across_blocks(int cores, int block) {
+    return replica_groups(block, cores / block, 1, block);
 }
 
 std::string name_of(const Node& node) {

@@ -125,7 +125,29 @@ private:
             write_all({&polynomial, 1});
             return name_of(polynomial);
         }
+        const auto* sum = std::get_if<AllReduceAttributes>(&node.attributes);
+        if (sum != nullptr && sum->exchange && module_.cores() > exchange_cores)
+            return rounded_sum(node);
         return written_op(node);
+    }
+
+    /// Over the cores of each host, and over the hosts; either is rounded. Hosts are whole.
+    std::string rounded_sum(const Node& node) {
+        const std::string type = type_of(node.shape);
+        std::string value = name_of(node.operands[0]);
+        for (const std::string& groups :
+             {stablehlo::groups_of_blocks(module_.cores(), exchange_cores),
+              stablehlo::groups_across_blocks(module_.cores(), exchange_cores)}) {
+            const std::string sum = fresh(), rounded = fresh();
+            line(fmt::format("{} = \"stablehlo.all_reduce\"({}) {} {{{}}} : ({}) -> {}", sum, value,
+                             region("add", node.shape.dtype), groups, type, type));
+            line(
+                fmt::format("{} = \"stablehlo.reduce_precision\"({}) {{exponent_bits = 8 : i32, "
+                            "mantissa_bits = 7 : i32}} : ({}) -> {}",
+                            rounded, sum, type, type));
+            value = rounded;
+        }
+        return value;
     }
 
     /// "%5#0" names the first of several, so this is "%5#1".

@@ -2,13 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <iterator>
 #include <thread>
 #include <vector>
 
 #include "executor/autodiff/gradients.h"
 #include "executor/codegen/lower.h"
+#include "executor/graph/node.h"
 #include "executor/graph/ops.h"
+#include "executor/tensor/bfloat16.h"
 #include "tests/executor/codegen/run_graph.h"
 #include "tests/executor/runtime/linked_processes.h"
 
@@ -55,6 +59,35 @@ Graph convolution_graph() {
     return graph_of(outputs);
 }
 
+/// The same, but that sums of f32 that are outputs, or all that one is made of, have an exchange
+/// type.
+Tensor exchanged(const Tensor& output) {
+    const Node& node = output.node();
+    const auto* sum = std::get_if<AllReduceAttributes>(&node.attributes);
+    if (sum != nullptr && sum->reduction == Reduction::add)
+        return all_reduce(node.operands[0], Reduction::add, DType::bf16);
+    if (node.placement == Placement::per_core) return output;
+    std::vector<Tensor> operands;
+    for (const Tensor& operand : node.operands)
+        operands.push_back(exchanged(operand));
+    return operands.empty() ? output : with_operands(output, std::move(operands));
+}
+
+/// As the gradients of a slice whose hosts exchange them as bf16.
+Graph with_exchange(Graph graph) {
+    for (Tensor& output : graph.outputs)
+        output = exchanged(output);
+    return graph;
+}
+
+Graph exchanged_products() {
+    return with_exchange(mixed_graph());
+}
+
+Graph exchanged_convolutions() {
+    return with_exchange(convolution_graph());
+}
+
 /// The values of cores first..first+count-1.
 std::vector<ReferenceValue> part_of(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                     int first, int count) {
@@ -72,6 +105,22 @@ void expect_equal(const std::vector<ReferenceValue>& actual,
         EXPECT_EQ(difference(actual[i], expected[i], exactly), "") << what << ", output " << i;
 }
 
+bool exchanges(const Graph& graph) {
+    return std::ranges::any_of(topological_order(graph), [](const Tensor& tensor) {
+        const auto* sum = std::get_if<AllReduceAttributes>(&tensor.node().attributes);
+        return sum != nullptr && sum->exchange.has_value();
+    });
+}
+
+/// What is nearly between two numbers of bf16 may be rounded to either.
+Tolerance tolerance_of(const Graph& graph, int cores) {
+    Tolerance tolerance = sum_tolerance(300 * cores);
+    if (!exchanges(graph)) return tolerance;
+    tolerance.absolute += std::sqrt(300.0 * cores) / 128;
+    tolerance.relative += 1.0 / 128;
+    return tolerance;
+}
+
 class Blocks : public testing::TestWithParam<Graph (*)()> {};
 
 TEST_P(Blocks, have_the_same_bits_on_any_number_of_workers) {
@@ -81,7 +130,7 @@ TEST_P(Blocks, have_the_same_bits_on_any_number_of_workers) {
         const auto once = run_graph(graph, inputs, {cores, 1});
         const auto expected = evaluate(graph, inputs, cores);
         for (std::size_t i = 0; i < expected.size(); ++i)
-            EXPECT_EQ(difference(once[i], expected[i], sum_tolerance(300 * cores)), "");
+            EXPECT_EQ(difference(once[i], expected[i], tolerance_of(graph, cores)), "");
         for (const int workers : {2, 3, 8, 11})
             expect_equal(run_graph(graph, inputs, {cores, workers}), once,
                          fmt::format("{} cores, {} workers", cores, workers));
@@ -112,10 +161,32 @@ TEST_P(Blocks, have_the_same_bits_in_one_process_and_in_several) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, Blocks, testing::Values(&mixed_graph, &convolution_graph),
-                         [](const auto& test) {
-                             return std::string(test.index == 0 ? "products" : "convolutions");
-                         });
+std::string name_of(const testing::TestParamInfo<Graph (*)()>& test) {
+    constexpr std::array names{"products", "convolutions", "exchanged_products",
+                               "exchanged_convolutions"};
+    return names[test.index];
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, Blocks,
+                         testing::Values(&mixed_graph, &convolution_graph, &exchanged_products,
+                                         &exchanged_convolutions),
+                         &name_of);
+
+// Goal: what is exchanged as bf16 is rounded, and what is not is as it was.
+TEST(BlocksExchanged, round_the_sums_that_say_so) {
+    const Graph plain = mixed_graph(), exchanged = exchanged_products();
+    const auto inputs = random_inputs(plain, 16, 5);
+    const auto sums = run_graph(plain, inputs, {16, 2}),
+               rounded = run_graph(exchanged, inputs, {16, 2});
+    EXPECT_NE(difference(rounded[1], sums[1], exactly), "");
+    for (const float value : rounded[1][0].as<float>())
+        ASSERT_EQ(value, float(BFloat16(value)));
+    EXPECT_EQ(difference(rounded[4], sums[4], exactly), "");
+    const auto of_eight = random_inputs(plain, 8, 5);
+    EXPECT_EQ(difference(run_graph(exchanged, of_eight, {8, 2})[1],
+                         run_graph(plain, of_eight, {8, 2})[1], exactly),
+              "");
+}
 
 // Goal: what a job of eight cores computes is as it was before there were blocks.
 TEST(BlockSteps, are_of_more_than_one_block) {

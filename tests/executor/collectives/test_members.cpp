@@ -14,6 +14,7 @@
 
 #include "executor/collectives/library/join.h"
 #include "executor/runtime/reduction_tree.h"
+#include "executor/tensor/bfloat16.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -114,6 +115,41 @@ TEST_F(Members, all_reduce_adds_in_the_order_of_the_tree) {
                         EXPECT_EQ(bits(values), bits(tree_of(ranks, count, how)))
                             << count << " elements, rank " << member.rank() << " of " << ranks;
                     }
+            },
+            [&](MemberOrder& order) { order.rendezvous_folder += std::to_string(ranks); });
+        EXPECT_EQ(errors, no_errors_of(ranks));
+    }
+}
+
+// Goal: the same of bf16, which is added in f32 and rounded once.
+TEST_F(Members, all_reduce_adds_bf16_in_f32) {
+    const auto narrowed = [](const std::vector<float>& values) {
+        std::vector<BFloat16> all;
+        for (const float value : values)
+            all.emplace_back(value);
+        return all;
+    };
+    for (const int ranks : {2, 4}) {
+        const auto errors = run(
+            ranks,
+            [&](Member& member) {
+                for (const std::size_t count : {1, 63, 8193, 70'001}) {
+                    std::vector<std::vector<float>> wide;
+                    std::vector<std::byte*> roots;
+                    for (int rank = 0; rank < ranks; ++rank) {
+                        std::vector<float>& each = wide.emplace_back();
+                        for (const BFloat16 value : narrowed(random_values(rank, count)))
+                            each.push_back(value);
+                    }
+                    for (std::vector<float>& each : wide)
+                        roots.push_back(bytes_of(each).data());
+                    std::vector<BFloat16> values = narrowed(wide[std::size_t(member.rank())]);
+                    combine_roots({0, Combine::add}, DType::f32, roots, 0, std::int64_t(count));
+                    member.all_reduce(Combine::add, DType::bf16, bytes_of(values));
+                    const std::vector<BFloat16> expected = narrowed(wide[0]);
+                    for (std::size_t i = 0; i < count; ++i)
+                        ASSERT_EQ(values[i].bits(), expected[i].bits()) << i << " of " << count;
+                }
             },
             [&](MemberOrder& order) { order.rendezvous_folder += std::to_string(ranks); });
         EXPECT_EQ(errors, no_errors_of(ranks));

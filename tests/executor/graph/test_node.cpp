@@ -33,6 +33,13 @@ TEST(Node, shares_are_summed_over_the_cores_and_a_whole_value_is_not) {
     EXPECT_EQ(sum_of_shares(whole), whole);
 }
 
+TEST(Node, sums_that_are_exchanged_differ_are_others) {
+    const Tensor x = per_core({2});
+    const Tensor plain = all_reduce(x), exchanged = sum_of_shares(x, DType::bf16);
+    EXPECT_NE(plain.node().attributes, exchanged.node().attributes);
+    EXPECT_NE(plain.node().hash, exchanged.node().hash);
+}
+
 TEST(Node, same_operands_give_the_same_node_back) {
     const Tensor x = replicated({2});
     const Tensor y = negate(x);

@@ -31,7 +31,8 @@ TEST(Parse, every_op_reads_back) {
 TEST(Parse, donations_and_names_with_blanks_read_back) {
     const Tensor x = input({DType::f32, {2}}, Placement::replicated, "a name with blanks");
     const Tensor z = input({DType::f32, {2}}, Placement::per_core, "");
-    const Graph graph{{x, z}, {x * constant(0.1), all_reduce(z)}, {{1, 0}}};
+    const Graph graph{
+        {x, z}, {x * constant(0.1), all_reduce(z, Reduction::add, DType::bf16)}, {{1, 0}}};
     expect_round_trip(graph);
     const Graph parsed = parse_graph(print(graph));
     ASSERT_EQ(parsed.donations.size(), 1u);

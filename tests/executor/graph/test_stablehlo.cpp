@@ -45,6 +45,21 @@ TEST(StableHlo, attributes_of_some_ops) {
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 
+TEST(StableHlo, a_sum_that_is_exchanged_is_rounded_in_two_steps) {
+    const Tensor x = input({DType::f32, {2}}, Placement::per_core, "x");
+    const Graph graph{{x}, {all_reduce(x, Reduction::add, DType::bf16)}, {}};
+    const std::string text = print_stablehlo(graph, 16);
+    for (const char* part :
+         {"replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]]> : "
+          "tensor<2x8xi64>",
+          "replica_groups = dense<[[0, 8], [1, 9], [2, 10], [3, 11], [4, 12], [5, 13], [6, 14], "
+          "[7, "
+          "15]]> : tensor<8x2xi64>",
+          "\"stablehlo.reduce_precision\"(%2) {exponent_bits = 8 : i32, mantissa_bits = 7 : i32}"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_EQ(print_stablehlo(graph, 8).find("reduce_precision"), std::string::npos);
+}
+
 TEST(StableHlo, erf_as_polynomial_is_near_erf) {
     constexpr std::int64_t count = 4001;
     const Tensor x = input({DType::f32, {count}}, Placement::replicated, "x");

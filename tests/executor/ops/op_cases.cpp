@@ -149,6 +149,10 @@ struct Call {
                                                             {"minimum", Reduction::minimum}};
         return names.at(text("reduction", "add"));
     }
+    std::optional<DType> exchange() const {
+        const std::string name = text("exchange");
+        return name.empty() ? std::nullopt : std::optional(parse_dtype(name));
+    }
     Comparison direction() const {
         static const std::map<std::string, Comparison> names{
             {"eq", Comparison::eq}, {"ne", Comparison::ne}, {"lt", Comparison::lt},
@@ -301,7 +305,8 @@ const std::map<std::string, Builder>& builders() {
          [](const Call& c) {
              return average_pool_2d(c.x(), c.number("size"), c.number("stride"));
          }},
-        {"all_reduce", [](const Call& c) { return all_reduce(c.x(), c.reduction()); }},
+        {"all_reduce",
+         [](const Call& c) { return all_reduce(c.x(), c.reduction(), c.exchange()); }},
         {"one_hot", [](const Call& c) { return one_hot(c.x(), c.number("classes"), c.dtype()); }},
     };
     return table;

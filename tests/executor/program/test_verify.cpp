@@ -201,6 +201,15 @@ TEST(ProgramVerifier, lets_a_result_take_its_operands_place_only_when_declared) 
     EXPECT_THAT(find_problems(program), Contains(HasSubstr("forbids the reuse")));
 }
 
+TEST(ProgramVerifier, lets_only_sums_of_f32_be_rounded_to_bf16) {
+    Program program = sound_program();
+    program.stages[1].sums[0].rounds_to_bf16 = true;
+    EXPECT_THAT(find_problems(program), IsEmpty());
+    EXPECT_THAT(print(program), HasSubstr("all_reduce add as bf16 %4@sum+0\n"));
+    program.stages[1].sums[0].combine = Combine::maximum;
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("is rounded to bf16")));
+}
+
 TEST(ProgramPrint, shows_slots_stages_steps_and_places) {
     const std::string text = print(sound_program());
     EXPECT_THAT(text, HasSubstr("input0 f32[16] donated 0\n"));
