@@ -37,6 +37,14 @@ Json words() {
 }
 
 /// Of every task, each once.
+Json accelerators() {
+    return {{"cores", Json::array({1, 8})},
+            {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})},
+            {"slice",
+             {{"cores", {{"minimum", 16}, {"maximum", 2048}, {"multipleOf", 8}}},
+              {"gradient_exchange", words<GradientExchange>()}}}};
+}
+
 Json losses() {
     Json names = Json::array();
     for (const std::string_view task : all_words<TaskType>()) {
@@ -50,23 +58,19 @@ Json losses() {
 
 Json capabilities_document(const Json& confinement, const Json& limits) {
     Definitions definitions("#/$defs/");
-    Json document{
-        {"architectures", variants_of(model_table(), definitions)},
-        {"layers", variants_of(layer_table(), definitions)},
-        {"optimizers", variants_of(optimizer_table(), definitions)},
-        {"schedules", variants_of(schedule_table(), definitions)},
-        {"augmentations", variants_of(augment_table(), definitions)},
-        {"formats", formats(definitions)},
-        {"tasks", words<TaskType>()},
-        {"losses", losses()},
-        {"metrics", words<TaskMetric>()},
-        {"precisions", words<Precision>()},
-        {"lr_scalings", words<LrScaling>()},
-        {"queue_classes", words<QueueClass>()},
-        {"accelerators",
-         {{"cores", Json::array({1, 8})},
-          {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})},
-          {"slice", {{"cores", {{"minimum", 16}, {"maximum", 2048}, {"multipleOf", 8}}}}}}}};
+    Json document{{"architectures", variants_of(model_table(), definitions)},
+                  {"layers", variants_of(layer_table(), definitions)},
+                  {"optimizers", variants_of(optimizer_table(), definitions)},
+                  {"schedules", variants_of(schedule_table(), definitions)},
+                  {"augmentations", variants_of(augment_table(), definitions)},
+                  {"formats", formats(definitions)},
+                  {"tasks", words<TaskType>()},
+                  {"losses", losses()},
+                  {"metrics", words<TaskMetric>()},
+                  {"precisions", words<Precision>()},
+                  {"lr_scalings", words<LrScaling>()},
+                  {"queue_classes", words<QueueClass>()},
+                  {"accelerators", accelerators()}};
     document["confinement"] = confinement;
     document["limits"] = limits;
     document["$defs"] = definitions.all();    // of objects within the parameters

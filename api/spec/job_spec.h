@@ -122,12 +122,17 @@ struct DataSpec {
     bool operator==(const DataSpec&) const = default;
 };
 
+/// How gradients are sent between the hosts of a slice; bf16: each host's sum is rounded to it, and
+/// so is the sum of all hosts.
+enum class GradientExchange { f32, bf16 };
+
 /// Cores of one host that a job of several cores has; a slice has as many of each of its hosts.
 inline constexpr std::int64_t host_cores = 8;
 
 /// `accelerator.slice`: whole hosts.
 struct SliceSpec {
     std::int64_t cores = 2 * host_cores;    ///< of all its hosts together: 16, 24 … 2048
+    GradientExchange gradient_exchange = GradientExchange::f32;
     bool operator==(const SliceSpec&) const = default;
 };
 
@@ -140,6 +145,11 @@ struct AcceleratorSpec {
         {};    ///< a plan above this is refused; absent: no limit
     bool operator==(const AcceleratorSpec&) const = default;
 };
+
+/// Whether a slice sends its gradients as bf16.
+inline bool exchanges_bf16(const AcceleratorSpec& accelerator) {
+    return accelerator.slice && accelerator.slice->gradient_exchange == GradientExchange::bf16;
+}
 
 /// What a job of one host gets in place of the cores of a slice: those of one of its hosts.
 AcceleratorSpec on_one_host(const AcceleratorSpec& accelerator);
@@ -239,6 +249,10 @@ template <>
 struct Spelling<TokenizerType> {
     static constexpr std::array<std::string_view, 5> words{"byte", "character", "wordpiece", "bpe",
                                                            "unigram"};
+};
+template <>
+struct Spelling<GradientExchange> {
+    static constexpr std::array<std::string_view, 2> words{"f32", "bf16"};
 };
 template <>
 struct Spelling<MetricsReport> {

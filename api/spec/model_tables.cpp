@@ -147,7 +147,11 @@ const Object<SliceSpec>& slice_table() {
                    "Total number of virtual cores on all hosts; at most as many as the known hosts "
                    "have.",
                    Integer{.min = 2 * host_cores, .max = 2048, .multiple_of = host_cores},
-                   {.required = true});
+                   {.required = true})
+            .field("gradient_exchange", &SliceSpec::gradient_exchange,
+                   "Type in which gradients are sent between hosts. bf16: half the bytes; the "
+                   "gradients of each host, and their sum, are rounded to bf16.",
+                   Choice<GradientExchange>{});
     return table;
 }
 

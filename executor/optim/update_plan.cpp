@@ -32,7 +32,7 @@ OptimizerStep trace_optimizer(const UpdatePlan& plan, const HyperInput& hyper,
     OptimizerStep step;
     std::vector<Tensor> sums;
     for (const Tensor& gradient : gradients)
-        sums.push_back(sum_of_shares(gradient));
+        sums.push_back(sum_of_shares(gradient, plan.exchange));
     if (plan.clips) {
         ClippedGradients clipped =
             clip_by_global_norm(std::move(sums), hyper.scalar(HyperSlot::clip_norm));

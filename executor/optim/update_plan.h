@@ -20,6 +20,7 @@ struct UpdatePlan {
     std::size_t groups = 1;              ///< 1 more than Hyper::lr_scales has
     bool clips = false;                  ///< by Hyper::clip_norm
     bool averages = false;               ///< keeps a moving average of each trained parameter
+    std::optional<DType> exchange;       ///< of gradients, as in AllReduceAttributes
 
     ParameterRule rule(std::size_t parameter) const {
         return rules.empty() ? ParameterRule{} : rules[parameter];

@@ -142,7 +142,8 @@ std::uint64_t digest_of_sums(const Program& program, int cores) {
             const Sum& sum = program.stages[part.stage].sums[number];
             const Shape& shape = program.buffers[sum.buffer].shape;
             for (const auto word : {std::uint64_t(sum.combine), std::uint64_t(sum.by_block),
-                                    std::uint64_t(shape.dtype), std::uint64_t(shape.byte_count())})
+                                    std::uint64_t(sum.rounds_to_bf16), std::uint64_t(shape.dtype),
+                                    std::uint64_t(shape.byte_count())})
                 hash = mixed(hash, word);
         }
     }

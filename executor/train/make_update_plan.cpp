@@ -64,6 +64,7 @@ UpdatePlan make_update_plan(const JobSpec& spec, const ParameterList& parameters
     plan.groups = 1 + optimizer.groups.size();
     plan.clips = optimizer.clip_norm.has_value();
     plan.averages = spec.train.ema.has_value();
+    if (exchanges_bf16(spec.accelerator)) plan.exchange = DType::bf16;
     plan.rules.resize(parameters.all().size());
 
     const auto& freeze = spec.model.freeze;

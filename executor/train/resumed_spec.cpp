@@ -31,6 +31,8 @@ nlohmann::json trained_spec(const JobSpec& spec) {
     for (const char* part : trained_parts)
         if (whole.contains(part)) kept[part] = whole.at(part);
     kept["accelerator"] = {{"cores", spec.accelerator.cores}};
+    if (exchanges_bf16(spec.accelerator))
+        kept["accelerator"]["slice"] = {{"gradient_exchange", "bf16"}};
     return kept;
 }
 

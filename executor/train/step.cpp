@@ -56,10 +56,11 @@ std::vector<Tensor> sum_inputs(const std::vector<Tensor>& parameters) {
 }
 
 /// The sums with this batch's gradients.
-std::vector<Tensor> added(const std::vector<Tensor>& sums, const std::vector<Tensor>& gradients) {
+std::vector<Tensor> added(const UpdatePlan& plan, const std::vector<Tensor>& sums,
+                          const std::vector<Tensor>& gradients) {
     std::vector<Tensor> results;
     for (std::size_t i = 0; i < sums.size(); ++i)
-        results.push_back(sums[i] + sum_of_shares(gradients[i]));
+        results.push_back(sums[i] + sum_of_shares(gradients[i], plan.exchange));
     return results;
 }
 
@@ -133,8 +134,9 @@ TracedStep trace_train_step(const Model& model, const Task& task, const UpdatePl
     std::vector<Tensor> sums;
     if (accumulation == Accumulation::finished) sums = sum_inputs(trained);
 
-    const OptimizerStep updates = trace_optimizer(
-        plan, hyper, parameters, sums.empty() ? results.gradients : added(sums, results.gradients));
+    const OptimizerStep updates =
+        trace_optimizer(plan, hyper, parameters,
+                        sums.empty() ? results.gradients : added(plan, sums, results.gradients));
     const std::span<const Tensor> old_values(updates.inputs), new_values(updates.outputs);
 
     StepTrace step;
@@ -174,7 +176,7 @@ TracedStep trace_accumulation_step(const Model& model, const Task& task, const U
     step.read(StepInput::hyper, hyper.input());
     step.read(results.dropout);
     step.read(inputs);
-    step.give(StepOutput::gradient_sums, added(sums, results.gradients));
+    step.give(StepOutput::gradient_sums, added(plan, sums, results.gradients));
     // Not donated: a step that is given up leaves the statistics as they were before it.
     step.give(StepOutput::statistics, results.statistics);
     step.give(results.sums);

@@ -3608,6 +3608,9 @@ class SliceSpec(TypedDict):
     """Whole hosts of 8 virtual cores each that train together."""
     # Total number of virtual cores on all hosts; at most as many as the known hosts have.
     cores: int
+    # Type in which gradients are sent between hosts. bf16: half the bytes; the gradients of each
+    # host, and their sum, are rounded to bf16.
+    gradient_exchange: NotRequired[Literal['f32', 'bf16']]
 
 
 class Split(TypedDict):

@@ -72,8 +72,12 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(core.accelerator.core_id, 5);
     EXPECT_EQ(core.accelerator.cores, 1);
     const JobSpec slice = decode_job_spec(example("valid_slice.json")).value;
-    EXPECT_EQ(slice.accelerator.slice, SliceSpec{.cores = 32});
+    EXPECT_EQ(slice.accelerator.slice,
+              (SliceSpec{.cores = 32, .gradient_exchange = GradientExchange::bf16}));
     EXPECT_EQ(slice.accelerator.cores, 32);
+    EXPECT_TRUE(exchanges_bf16(slice.accelerator));
+    EXPECT_FALSE(exchanges_bf16({.cores = 16, .slice = SliceSpec{.cores = 16}}));
+    EXPECT_FALSE(exchanges_bf16({.cores = 8}));
 }
 
 TEST(JobSpec, effective_values_of_a_slice_count_the_replicas_of_all_hosts) {

@@ -311,6 +311,10 @@ JobSpec random_spec(Dice& dice) {
         spec.accelerator.core_id = dice.whole(1, 8);
     } else if (dice.coin()) {
         spec.accelerator.cores = 8;
+    } else if (dice.coin()) {
+        spec.accelerator.cores = 8 * dice.whole(2, 256);
+        spec.accelerator.slice = SliceSpec{.cores = spec.accelerator.cores,
+                                           .gradient_exchange = dice.word<GradientExchange>()};
     }
     spec.accelerator.memory_bytes =
         dice.maybe<std::int64_t>([&] { return dice.whole(1 << 20, std::int64_t(1) << 40); });

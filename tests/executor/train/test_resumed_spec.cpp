@@ -30,6 +30,16 @@ TEST(ResumedSpec, each_field_is_named_with_both_values) {
                 ElementsAre("accelerator.cores: 1 -> 8", "train.seed: 0 -> 7"));
 }
 
+TEST(ResumedSpec, another_exchange_of_gradients_is_named) {
+    JobSpec spec;
+    spec.accelerator = {.cores = 16, .slice = SliceSpec{.cores = 16}};
+    const nlohmann::json kept = trained_spec(spec);
+    spec.accelerator.slice->gradient_exchange = GradientExchange::bf16;
+    EXPECT_THAT(spec_changes(kept, spec),
+                ElementsAre("accelerator.slice.gradient_exchange: null -> \"bf16\""));
+    EXPECT_THAT(spec_changes(trained_spec(spec), spec), ElementsAre());
+}
+
 TEST(ResumedSpec, a_wholly_other_spec_is_cut_short) {
     nlohmann::json kept = nlohmann::json::object();
     for (int i = 0; i < 100; ++i)

@@ -40,6 +40,10 @@ TEST(ContinuedSpec, how_long_and_how_fast_may_change) {
     EXPECT_EQ(refused({{"name", "b"}, {"labels", {{"a", "b"}}}, {"limits", {{"max_wall_s", 9}}}}),
               Pointers{});
     EXPECT_EQ(refused({{"accelerator", {{"core_ids", {5}}}}}), Pointers{});
+    Json slice{{"accelerator", {{"slice", {{"cores", 16}}}}}};
+    const Json before = slice;
+    slice["accelerator"]["slice"]["gradient_exchange"] = "bf16";
+    EXPECT_EQ(refused(slice, before), Pointers{});
 }
 
 TEST(ContinuedSpec, the_network_the_batch_and_the_order_of_the_data_may_not) {

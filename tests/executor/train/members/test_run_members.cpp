@@ -100,6 +100,12 @@ protected:
         return plan;
     }
 
+    static AttemptPlan exchanging(AttemptPlan plan) {
+        plan.spec.accelerator.slice = SliceSpec{.cores = plan.spec.accelerator.cores,
+                                                .gradient_exchange = GradientExchange::bf16};
+        return plan;
+    }
+
 private:
     int met_ = 0;
 };
@@ -127,6 +133,51 @@ TEST_F(RunMembers, with_synced_batch_norm_have_the_bits_of_one_process) {
         plan.spec.train.batch_size_per_core = 2;
         plan.spec.train.grad_accumulation = 2;
         expect_bits_of_one_process(plan, 2);
+    }
+}
+
+// Goal: gradients that travel as bf16 are rounded where one process rounds them, whatever makes
+// them: batched products, sums of cores, several batches of a step; and nowhere else.
+TEST_F(RunMembers, that_exchange_bf16_have_the_bits_of_one_process) {
+    for (const bool synced : {true, false}) {
+        AttemptPlan plan = exchanging(plan_of(16));
+        plan.spec.model.arch = Arch::layers;
+        plan.spec.model.layers = {{.type = LayerType::linear, .out_features = 8},
+                                  {.type = LayerType::batch_norm},
+                                  {.type = LayerType::relu},
+                                  {.type = LayerType::linear}};
+        plan.spec.model.sync_batch_norm = synced;
+        plan.spec.train.batch_size_per_core = 2;
+        plan.spec.train.grad_accumulation = synced ? 2 : 1;
+        expect_bits_of_one_process(plan, 2);
+    }
+    AttemptPlan plan = exchanging(plan_of(32));
+    plan.spec.train.optimizer.clip_norm = 0.5;
+    expect_bits_of_one_process(plan, 4);
+}
+
+TEST_F(RunMembers, that_exchange_bf16_learn_about_the_same) {
+    AttemptPlan plain = plan_of(16), rounded = exchanging(plan_of(16));
+    plain.spec.train.epochs = rounded.spec.train.epochs = 3;
+    rounded.checkpoint_folder = folder_.path() / "rounded";
+    KeepingReporter of_plain, of_rounded;
+    run_training(plain, of_plain);
+    run_training(rounded, of_rounded);
+    const auto plain_loss = of_plain.values_of("train_loss");
+    const auto rounded_loss = of_rounded.values_of("train_loss");
+    ASSERT_EQ(plain_loss.size(), rounded_loss.size());
+    EXPECT_NE(plain_loss, rounded_loss);
+    EXPECT_NEAR(plain_loss.back(), rounded_loss.back(), 0.01 * plain_loss.back());
+}
+
+// Goal: members that round differently do not begin.
+TEST_F(RunMembers, that_exchange_other_types_are_named) {
+    const auto heard = train(plan_of(16), 2, [&](int rank, AttemptPlan& plan, KeepingReporter&) {
+        if (rank == 1) plan = exchanging(plan);
+    });
+    for (const Heard& each : heard) {
+        EXPECT_EQ(each.code, "members_differ");
+        EXPECT_THAT(each.message, HasSubstr("the spec"));
     }
 }
 
