@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/base/clock.h"
@@ -20,8 +22,11 @@
 /// workers did not wait for. Milliseconds, medians; of the two processes the slower one's, but of
 /// CPU time, which a busy machine changes less, the sum of both. A line:
 ///   bert_base f32, 16 samples: two processes 5210 ms, one 5102 ms: 1.021; CPU time 10080 and 9890
-///   ms: 1.019; exchange 410 ms, waited for 60 ms: 85 % hidden; 2 x 3011 and 3900 MB planned
-/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16]]]
+///   ms: 1.019; exchange of 438.01 MB as f32 410 ms, waited for 60 ms: 85 % hidden; 2 x 3011 and
+///   3900 MB planned
+/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [EXCHANGE]]]]
+///   EXCHANGE  f32 or bf16: the type in which gradients are exchanged; both: one after the other in
+///             each round, a line for each
 namespace slipway {
 namespace {
 
@@ -32,11 +37,30 @@ struct Measurement {
     int rounds = 5;
     std::int64_t batch = 0;
     std::string precision = "f32";
+    std::vector<DType> exchanges{DType::f32};
 };
 
 /// What a round took, or one process of it.
 struct Times {
-    float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0;
+    float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0, sent_mb = 0;
+};
+
+/// Another's, with a count of the bytes that are summed.
+class Counted final : public Collectives {
+public:
+    explicit Counted(Collectives& counted) : counted_(counted) {}
+    void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override {
+        bytes_ += values.size();
+        counted_.all_reduce(how, dtype, values);
+    }
+    std::int64_t staging_bytes(std::int64_t value_bytes) const override {
+        return counted_.staging_bytes(value_bytes);
+    }
+    std::size_t take() { return std::exchange(bytes_, 0); }
+
+private:
+    Collectives& counted_;
+    std::size_t bytes_ = 0;
 };
 
 float milliseconds(std::chrono::nanoseconds duration) {
@@ -62,13 +86,17 @@ void stay_on(const std::vector<int>& cpus) {
 /// A step's program and its values, the part of this process.
 class Trainer {
 public:
-    Trainer(const Measurement& measurement, int cores, std::int64_t batch, Collectives* others)
+    Trainer(const Measurement& measurement, int cores, std::int64_t batch, DType exchange,
+            Counted* others)
         : engine_({.cores = cores,
                    .precision = measurement.precision == "bf16" ? PrecisionPolicy::bf16
                                                                 : PrecisionPolicy::f32,
-                   .collectives = others}) {
+                   .collectives = others}),
+          others_(others) {
         BenchModel model = make_bench_model(find_workload(measurement.workload));
-        const BenchStep step = trace_bench_step(model, batch, cores);
+        const BenchStep step =
+            trace_bench_step(model, batch, cores, "adamw",
+                             exchange == DType::f32 ? std::nullopt : std::optional(exchange));
         executable_ = engine_.compile(step.graph);
         values_ = bench_values(model, step);
     }
@@ -82,12 +110,14 @@ public:
         times.exchange_ms = milliseconds(engine_.times().exchanging());
         for (const WorkerTimes& worker : engine_.times().workers)
             times.awaiting_ms = std::max(times.awaiting_ms, milliseconds(worker.awaiting));
+        if (others_ != nullptr) times.sent_mb = float(others_->take()) * 1e-6F;
         times.planned_mb = float(engine_.memory(*executable_).peak_bytes) * 1e-6F;
         return times;
     }
 
 private:
     Engine engine_;
+    Counted* const others_;    ///< null: one process
     std::shared_ptr<const Executable> executable_;
     std::vector<Value> values_;
 };
@@ -97,8 +127,8 @@ float median(std::vector<Times> all, float Times::*what) {
     return all[all.size() / 2].*what;
 }
 
-void print_line(const Measurement& measurement, const std::vector<Times>& divided,
-                const std::vector<Times>& whole) {
+void print_line(const Measurement& measurement, DType exchange_type,
+                const std::vector<Times>& divided, const std::vector<Times>& whole) {
     const auto of_divided = [&](float Times::*what) { return median(divided, what); };
     const auto of_whole = [&](float Times::*what) { return median(whole, what); };
     const auto ratio = [&](float Times::*what) { return of_divided(what) / of_whole(what); };
@@ -106,12 +136,23 @@ void print_line(const Measurement& measurement, const std::vector<Times>& divide
     const float awaiting = of_divided(&Times::awaiting_ms);
     fmt::print(
         "{} {}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; CPU time {:.0f} and "
-        "{:.0f} ms: {:.3f}; exchange {:.0f} ms, waited for {:.0f} ms: {:.0f} % hidden; 2 x {:.0f} "
-        "and {:.0f} MB planned\n",
+        "{:.0f} ms: {:.3f}; exchange of {:.2f} MB as {} {:.0f} ms, waited for {:.0f} ms: {:.0f} % "
+        "hidden; 2 x {:.0f} and {:.0f} MB planned\n",
         measurement.workload, measurement.precision, measurement.batch, of_divided(&Times::step_ms),
         of_whole(&Times::step_ms), ratio(&Times::step_ms), of_divided(&Times::cpu_ms),
-        of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), exchange, awaiting,
-        100 * (1 - awaiting / exchange), divided[0].planned_mb, whole[0].planned_mb);
+        of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), divided[0].sent_mb,
+        to_string(exchange_type), exchange, awaiting, 100 * (1 - awaiting / exchange),
+        divided[0].planned_mb, whole[0].planned_mb);
+}
+
+/// The slower one's, and the CPU time of both.
+Times step_of_both(Member& member, Trainer& trainer) {
+    Times times = trainer.step();
+    float cpu_ms = times.cpu_ms;
+    member.all_reduce(Combine::add, DType::f32, std::as_writable_bytes(std::span(&cpu_ms, 1)));
+    member.all_reduce(Combine::maximum, DType::f32, std::as_writable_bytes(std::span(&times, 1)));
+    times.cpu_ms = cpu_ms;
+    return times;
 }
 
 /// Rank 0 has the one process' step, too, while the other one waits.
@@ -126,31 +167,35 @@ void measure(const Measurement& measurement, int rank, const std::filesystem::pa
     stay_on({cpus[std::size_t(rank)]});
     GlooMember member(order);
     member.busy();
-    Trainer divided(measurement, process_cores, measurement.batch / processes, &member);
+    Counted counted(member);
+    std::vector<std::unique_ptr<Trainer>> divided;
+    for (const DType exchange : measurement.exchanges)
+        divided.push_back(std::make_unique<Trainer>(
+            measurement, process_cores, measurement.batch / processes, exchange, &counted));
     std::optional<Trainer> whole;
     stay_on(cpus);
     if (rank == 0)
-        whole.emplace(measurement, processes * process_cores, measurement.batch, nullptr);
+        whole.emplace(measurement, processes * process_cores, measurement.batch,
+                      measurement.exchanges[0], nullptr);
     stay_on({cpus[std::size_t(rank)]});
-    std::vector<Times> of_divided, of_whole;
+    std::vector<std::vector<Times>> of_divided(divided.size());
+    std::vector<Times> of_whole;
     for (int round = 0; round <= measurement.rounds; ++round) {
-        member.barrier("a round");
-        Times times = divided.step();
-        float cpu_ms = times.cpu_ms;
-        member.all_reduce(Combine::add, DType::f32, std::as_writable_bytes(std::span(&cpu_ms, 1)));
-        member.all_reduce(Combine::maximum, DType::f32,
-                          std::as_writable_bytes(std::span(&times, 1)));
-        times.cpu_ms = cpu_ms;
+        for (std::size_t i = 0; i < divided.size(); ++i) {
+            member.barrier("a round");
+            const Times times = step_of_both(member, *divided[i]);
+            if (round > 0) of_divided[i].push_back(times);    // before: memory that is new
+        }
         member.busy();
         stay_on(cpus);
         const Times of_one = whole ? whole->step() : Times{};
         stay_on({cpus[std::size_t(rank)]});
-        if (round == 0) continue;    // memory that is new
-        of_divided.push_back(times);
-        of_whole.push_back(of_one);
+        if (round > 0) of_whole.push_back(of_one);
     }
     member.barrier("the end");
-    if (rank == 0) print_line(measurement, of_divided, of_whole);
+    if (rank != 0) return;
+    for (std::size_t i = 0; i < divided.size(); ++i)
+        print_line(measurement, measurement.exchanges[i], of_divided[i], of_whole);
 }
 
 std::vector<int> two_cpus() {
@@ -186,7 +231,9 @@ int run(const Measurement& measurement) {
 int main(int count, char** words) {
     using namespace slipway;
     if (count < 2) {
-        fmt::print(stderr, "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16]]]\n");
+        fmt::print(
+            stderr,
+            "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [f32|bf16|both]]]]\n");
         return 2;
     }
     Measurement measurement{.workload = words[1]};
@@ -200,6 +247,15 @@ int main(int count, char** words) {
     if (measurement.precision != "f32" && measurement.precision != "bf16") {
         fmt::print(stderr, "the precision is f32 or bf16, not {}\n", words[4]);
         return 2;
+    }
+    if (count > 5) {
+        const std::string exchange = words[5];
+        if (exchange == "bf16") measurement.exchanges = {DType::bf16};
+        if (exchange == "both") measurement.exchanges = {DType::f32, DType::bf16};
+        if (exchange != "f32" && exchange != "bf16" && exchange != "both") {
+            fmt::print(stderr, "gradients are exchanged as f32, bf16 or both, not {}\n", exchange);
+            return 2;
+        }
     }
     return run(measurement);
 }

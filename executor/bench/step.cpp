@@ -51,7 +51,7 @@ BenchModel make_bench_model(const Workload& workload) {
 }
 
 BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores,
-                           std::string_view optimizer) {
+                           std::string_view optimizer, std::optional<DType> exchange) {
     require_shares(batch, cores);
     const std::vector<Tensor> parameters = model.parameters.inputs();
     const HyperInput hyper;
@@ -59,8 +59,10 @@ BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int core
     ForwardPass pass = training_pass(model, hyper);
     const BenchLoss sums = model.forward(inputs, pass);
     const Tensor loss = sums.sum * constant(1.0 / sums.count);
+    UpdatePlan plan(find_optimizer(optimizer));
+    plan.exchange = exchange;
     const OptimizerStep update =
-        trace_optimizer(find_optimizer(optimizer), hyper, parameters, gradients(loss, parameters));
+        trace_optimizer(plan, hyper, parameters, gradients(loss, parameters));
 
     BenchStep step{.graph = {.inputs = update.inputs, .outputs = update.outputs, .donations = {}},
                    .inputs = inputs.all(),

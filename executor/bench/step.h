@@ -27,11 +27,12 @@ struct BenchStep {
     int cores = 1;
 };
 
-/// `optimizer`: the name of a row of optimizers().
+/// `optimizer`: the name of a row of optimizers(). `exchange`: of gradients, as in UpdatePlan.
 /// errors  invalid_argument when the batch cannot be shared by the cores or no optimizer has this
 /// name
 BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores,
-                           std::string_view optimizer = "adamw");
+                           std::string_view optimizer = "adamw",
+                           std::optional<DType> exchange = {});
 
 /// What the inputs are bound to at the first step.
 std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step);

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from service import DATA
@@ -12,6 +13,16 @@ from service import DATA
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench" / "cores_of_a_job.py"
 LOAD = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_http_load"
+SLICE_STEPS = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_slice_steps"
+# In place of a Python with PyTorch: says what its scripts print, or that there is no PyTorch.
+FAKE_TORCH = """#!/usr/bin/env python3
+import json, os, sys
+script = os.path.basename(sys.argv[1])
+assert sys.argv[2:] == ["mlp128", "--precision", "f32", "--batch", "32", "--repeats", "1"] + ["--threads", "2"] * (script == "torch_workloads.py")
+times = {"torch_two_processes.py": (30, 50), "torch_workloads.py": (20, 40)}[script]
+print("a line before")
+print(json.dumps({"median_ms": times[0], "cpu_ms": times[1]}))
+"""
 
 
 def measure(*arguments):
@@ -101,6 +112,49 @@ class Benches(unittest.TestCase):
         for line in lines:
             self.assertEqual((line["same_weights"], line["same_curves"]), (True, True), line)
             self.assertGreater(line["steps"], 1)
+
+    def compare_slices(self, torch, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            python, rows = pathlib.Path(folder) / "python", pathlib.Path(folder) / "rows.json"
+            python.write_text(torch)
+            python.chmod(0o755)
+            ran = subprocess.run([sys.executable, ROOT / "bench" / "compare_slices.py", "mlp128", "--precision", "f32", "--batch", "32",
+                                  "--rounds", "1", "--steps", "1", "--ours", SLICE_STEPS, "--python", python, "--json", rows, *arguments],
+                                 capture_output=True, text=True)
+            return ran, json.loads(rows.read_text())
+
+    def test_what_a_step_in_two_processes_costs_beside_torchs_is_printed(self):
+        ran, rows = self.compare_slices(FAKE_TORCH)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        row, ours = rows[0], rows[0]["ours"]
+        self.assertEqual(row["torch"], {"two": 30, "one": 20, "two_cpu": 50, "one_cpu": 40})
+        self.assertGreater(min(ours["two"], ours["one"], ours["two_cpu"], ours["one_cpu"]), 0)
+        self.assertAlmostEqual(row["ratio_two"], 30 / ours["two"])
+        self.assertAlmostEqual(row["cost"], ours["two"] / ours["one"])
+        self.assertAlmostEqual(row["cpu_cost"], ours["two_cpu"] / ours["one_cpu"])
+        self.assertAlmostEqual(row["torch_cost"], 1.5)
+        self.assertAlmostEqual(row["torch_cpu_cost"], 1.25)
+        self.assertRegex(ran.stdout.splitlines()[1], r"^mlp128 +f32 .* 30 +20 .*%$")
+
+    def test_a_side_that_cannot_run_is_named(self):
+        ran, rows = self.compare_slices("#!/bin/sh\necho \"No module named 'torch'\" >&2\nexit 1\n")
+        self.assertEqual((ran.returncode, rows), (1, []))
+        self.assertIn("mlp128       f32   No module named 'torch'", ran.stdout)
+
+    def slice_steps(self, *words):
+        return subprocess.run([SLICE_STEPS, "mlp128", "1", "32", *words], capture_output=True, text=True)
+
+    def test_gradients_as_bf16_are_half_as_many_bytes(self):
+        ran = self.slice_steps("f32", "both")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = [re.search(r"exchange of ([0-9.]+) MB as (f32|bf16) ", line).groups() for line in ran.stdout.splitlines()]
+        self.assertEqual([exchange for _, exchange in lines], ["f32", "bf16"])
+        self.assertAlmostEqual(float(lines[0][0]) / float(lines[1][0]), 2, delta=0.05)
+
+    def test_another_exchange_is_refused(self):
+        ran = self.slice_steps("f32", "f16")
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("gradients are exchanged as f32, bf16 or both, not f16", ran.stderr)
 
     def test_what_eight_trials_at_once_cost_is_printed(self):
         figures = self.figures_of("eight_trials.py", "--epochs", "4", "--images", "1500", "--rounds", "1")
