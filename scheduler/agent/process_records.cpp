@@ -28,7 +28,9 @@ std::optional<NamedRecord> read_record(const fs::path& file, const std::string& 
     const auto text = read_at_most(file, record_bytes_max);
     const Json stored = Json::parse(text.value_or(""), nullptr, false);
     try {
-        if (stored.at("boot") != scope) return std::nullopt;
+        // What runs on other machines goes on when this one starts again: its ids are negative.
+        const bool is_here = stored.at("start_ticks").get<std::int64_t>() >= 0;
+        if (is_here && stored.at("boot") != scope) return std::nullopt;
         return NamedRecord{
             .name = stored.at("name").get<std::string>(),
             .record = {.id = {.pid = stored.at("pid").get<pid_t>(),

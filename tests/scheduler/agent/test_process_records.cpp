@@ -44,5 +44,17 @@ TEST(ProcessRecords, damage_and_records_of_another_start_of_the_machine_are_remo
     EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "processes"));
 }
 
+TEST(ProcessRecords, what_runs_on_other_machines_outlives_a_start_of_this_one) {
+    const TempFolder folder;
+    {
+        ProcessRecords records(folder.path() / "processes", "boot_1");
+        records.keep("job_1/2", {.id = {.pid = 17, .start_ticks = -345}, .fence = "f00d"});
+        records.keep("job_2/1", {.id = {.pid = 18, .start_ticks = 345}, .fence = "f00d"});
+    }
+    const ProcessRecords records(folder.path() / "processes", "boot_2");
+    EXPECT_TRUE(records.find("job_1/2"));
+    EXPECT_FALSE(records.find("job_2/1"));
+}
+
 }    // namespace
 }    // namespace slipway
