@@ -195,14 +195,21 @@ void FrameTail::advance() {
     peeked_.clear();
 }
 
-std::string FrameTail::read_lines() {
-    if (!file_)
-        file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-    if (!file_) return {};
+/// Where the file ends now; behind `offset` it has more than is read.
+std::int64_t FrameTail::find_end() {
     struct stat facts {};
-    if (fstat(file_.get(), &facts) != 0 || facts.st_size <= offset_) return {};
+    if (file_ && fstat(file_.get(), &facts) == 0 && facts.st_size > offset_) return facts.st_size;
+    // On another machine's disk the size may be an old one until the file is opened again.
+    file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (!file_ || fstat(file_.get(), &facts) != 0) return 0;
+    return facts.st_size;
+}
+
+std::string FrameTail::read_lines() {
+    const std::int64_t end = find_end();
+    if (end <= offset_) return {};
     // No longer than what is there: to clear a text of a MiB costs more than to read a few frames.
-    std::string text(std::min(chunk_bytes, std::size_t(facts.st_size - offset_)), '\0');
+    std::string text(std::min(chunk_bytes, std::size_t(end - offset_)), '\0');
     ssize_t got = 0;
     do {
         got = pread(file_.get(), text.data(), text.size(), offset_);

@@ -47,6 +47,7 @@ public:
     static constexpr std::int64_t peek_bytes_max = 4 << 20;
 
 private:
+    std::int64_t find_end();
     std::string read_lines();
     void take_line(std::string_view line);
 
