@@ -8,6 +8,14 @@
 
 namespace slipway {
 
+/// How the program of an order speaks with a service on another machine: see NodeRelay.
+struct StartLink {
+    std::string identity;
+    std::string secret;
+    std::filesystem::path announcement;    ///< of the service
+    bool operator==(const StartLink&) const = default;
+};
+
 /// What slipway-slurm-start, on the node that Slurm chose, is to become. It is in a file of mode
 /// 0600: a script and its arguments can be read by others of the cluster.
 struct StartOrder {
@@ -19,6 +27,7 @@ struct StartOrder {
     std::filesystem::path result = {};       ///< gets stdout; or empty
     std::filesystem::path lock = {};         ///< locked as its descriptor 3; or empty
     int members = 1;                         ///< of its slice, of which it is one
+    std::optional<StartLink> link = {};      ///< none: the service is on this machine
     bool operator==(const StartOrder&) const = default;
 };
 
