@@ -75,6 +75,16 @@ Trainer signed_by_us(Trainer trainer) {
     };
 }
 
+/// Who starts us on another machine knows its address, and who wrote the order does not.
+Trainer reached_at(const std::string& address, Trainer trainer) {
+    if (address.empty()) return trainer;
+    return [address, trainer = std::move(trainer)](const AttemptPlan& plan, Reporter& reporter) {
+        AttemptPlan placed = plan;
+        if (placed.member) placed.member->bind_address = address;
+        return trainer(placed, reporter);
+    };
+}
+
 /// The words of the command line from the run folder on: they lie one after the other.
 std::span<char> words_from(const std::filesystem::path& run_folder, int argc, char** argv) {
     const auto found = std::find(argv, argv + argc, run_folder.string());
@@ -106,6 +116,10 @@ int run(int argc, char** argv) {
     bool stay = false;
     attempt->add_flag("--stay", stay,
                       "Take this attempt and others from the socket that is descriptor 3");
+    std::string slice_address;
+    attempt->add_option("--slice-address", slice_address,
+                        "Address at which other members of a slice reach this one; default: that "
+                        "of attempt.json");
 
     RunLocalOptions alone;
     const CLI::App* by_hand = add_run(app, alone, formats);
@@ -153,7 +167,8 @@ int run(int argc, char** argv) {
     if (by_hand->parsed())
         return run_local(alone, signed_by_us(run_training), system_clock(), stdout);
     if (stay) return run_staying(run_folder, argc, argv);
-    return run_attempt(run_folder, signed_by_us(run_job), system_clock());
+    return run_attempt(run_folder, reached_at(slice_address, signed_by_us(run_job)),
+                       system_clock());
 }
 
 }    // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <iterator>
@@ -12,6 +13,7 @@
 #include "api/spec/documents.h"
 #include "executor/main/job_kinds.h"
 #include "executor/runtime/cpus.h"
+#include "executor/runtime/run_plan.h"
 
 namespace slipway {
 
@@ -61,7 +63,8 @@ AttemptPlan plan_of(const AttemptOrder& order) {
                                     .content_hash = order.dataset.content_hash};
     }
     plan.attempt = order.attempt;
-    plan.worker_threads = order.worker_threads;
+    // Who wrote the order may not know how many CPUs are granted here, on another machine.
+    plan.worker_threads = std::min(order.worker_threads, granted_cpus());
     plan.memory_bytes_max = order.memory_bytes;
     plan.report_folder = order.report_folder;
     plan.cache_folder = order.cache_folder;

@@ -319,8 +319,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .payload_checkpoints = inputs.checkpoints,
         .split = inputs.split,
         .split_hash = inputs.split_hash,
-        .worker_threads = thread_share(int(found.member().cores.size()),
-                                       options_.cores * options_.machine_hosts, usable_cpu_count()),
+        .worker_threads = threads_of(int(found.member().cores.size())),
         .grace_s = double(options_.grace.count()),
         .memory_bytes =
             attempt_memory_bytes(options_, found.spec, int(found.member().cores.size())),
@@ -366,6 +365,12 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
     watch(live, std::move(process), found);
 }
 
+int AttemptReconciler::threads_of(int cores) const {
+    const int cpus = launcher_.cpus_of(cores);
+    if (cpus > 0) return cpus;
+    return thread_share(cores, options_.cores * options_.machine_hosts, usable_cpu_count());
+}
+
 /// 0: no limit.
 std::int64_t AttemptReconciler::process_memory_bytes(const store::HostAttempt& found) const {
     const std::int64_t bytes =
@@ -379,6 +384,8 @@ void AttemptReconciler::watch(const Live& live, std::unique_ptr<LaunchedProcess>
                        .process = std::move(process),
                        .limits = {.start_max = options_.start_max,
                                   .silence_max = options_.silence_max,
+                                  // By then an executor without an agent has saved and ended.
+                                  .cut_off_max = 2 * options_.grace + options_.silence_max,
                                   .stop_save = options_.stop_save,
                                   .exit_max = options_.exit_max,
                                   .stop_term = options_.stop_term},

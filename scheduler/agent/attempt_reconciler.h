@@ -140,6 +140,7 @@ private:
     bool adopt(const store::HostAttempt& found, const ProcessRecord& record, Live& live);
     bool is_unknown_for_long(Live& live);
     void end_forgotten(const std::set<std::string>& names);
+    int threads_of(int cores) const;
     std::int64_t process_memory_bytes(const store::HostAttempt& found) const;
     void watch(const Live& live, std::unique_ptr<LaunchedProcess> process,
                const store::HostAttempt& found);

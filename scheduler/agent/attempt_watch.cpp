@@ -57,6 +57,12 @@ std::chrono::milliseconds patience(const Watch& watch, const WatchLimits& limits
     return watch.cause == EndCause::lingering ? limits.exit_max : limits.stop_save;
 }
 
+/// Who has just been reached again has its time to speak.
+bool is_silent(const Watch& watch, Tick now, const WatchLimits& limits) {
+    if (watch.cut_off == now) return now - watch.heard >= limits.cut_off_max;
+    return now - std::max(watch.heard, watch.cut_off) >= limits.silence_max;
+}
+
 WatchActions pass_time(Watch& watch, Tick now, const WatchLimits& limits) {
     const auto in_phase = now - watch.since;
     switch (watch.phase) {
@@ -67,9 +73,7 @@ WatchActions pass_time(Watch& watch, Tick now, const WatchLimits& limits) {
             if (in_phase >= limits.start_max) return kill_now(watch, EndCause::not_started, now);
             return {};
         case Phase::talking:
-            if (now - watch.heard >= limits.silence_max) {
-                return kill_now(watch, EndCause::silent, now);
-            }
+            if (is_silent(watch, now, limits)) return kill_now(watch, EndCause::silent, now);
             return {};
         case Phase::asked:
             if (in_phase < patience(watch, limits)) return {};
@@ -101,6 +105,9 @@ WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLi
     if (watch.phase == Phase::gone) return {};
     switch (event.kind) {
         case WatchEvent::Kind::tick:
+            return pass_time(watch, now, limits);
+        case WatchEvent::Kind::cut_off:
+            watch.cut_off = now;
             return pass_time(watch, now, limits);
         case WatchEvent::Kind::waits:
             if (watch.phase == Phase::starting) enter(watch, Phase::waiting, now);

@@ -11,12 +11,13 @@ namespace slipway {
 
 /// How long each stage of an attempt may last.
 struct WatchLimits {
-    std::chrono::milliseconds start_max{20000};      ///< from its begin until its first word
-    std::chrono::milliseconds silence_max{10000};    ///< between two words
-    std::chrono::milliseconds stop_save{60000};      ///< from a request to SIGTERM: it saves first
-    std::chrono::milliseconds exit_max{10000};       ///< from its last frame to SIGTERM
-    std::chrono::milliseconds stop_term{5000};       ///< from SIGTERM to SIGKILL
-    std::chrono::milliseconds kill_again{1000};      ///< SIGKILL is repeated until it is gone
+    std::chrono::milliseconds start_max{20000};       ///< from its begin until its first word
+    std::chrono::milliseconds silence_max{10000};     ///< between two words
+    std::chrono::milliseconds cut_off_max{130000};    ///< likewise, without a connection to it
+    std::chrono::milliseconds stop_save{60000};       ///< from a request to SIGTERM: it saves first
+    std::chrono::milliseconds exit_max{10000};        ///< from its last frame to SIGTERM
+    std::chrono::milliseconds stop_term{5000};        ///< from SIGTERM to SIGKILL
+    std::chrono::milliseconds kill_again{1000};       ///< SIGKILL is repeated until it is gone
 };
 
 /// Why we ended a process, when we did.
@@ -46,12 +47,14 @@ struct Watch {
     EndCause cause = EndCause::none;    ///< the first that applied
     Tick since{};                       ///< when the phase began
     Tick heard{};                       ///< its last word, or its start
+    Tick cut_off{};                     ///< when it was last seen without a connection
 };
 
 /// What happened to it.
 struct WatchEvent {
     enum class Kind {
         tick,             ///< only time has passed
+        cut_off,          ///< likewise, and there is no connection to where it runs
         waits,            ///< it is launched, and waits for a place to run
         heard,            ///< it said something
         stop,             ///< end it as `intent` says

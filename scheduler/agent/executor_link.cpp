@@ -20,12 +20,13 @@ constexpr std::string_view metric_type = "\"type\":\"metric\"";
 
 }    // namespace
 
-ExecutorLink::ExecutorLink(std::filesystem::path folder, std::string fence, std::int64_t after)
-    : folder_(std::move(folder)), fence_(std::move(fence)), after_(after) {}
+ExecutorLink::ExecutorLink(std::function<std::optional<UniqueFd>()> connect_executor,
+                           std::string fence, std::int64_t after)
+    : connect_executor_(std::move(connect_executor)), fence_(std::move(fence)), after_(after) {}
 
 bool ExecutorLink::connect() {
     if (socket_) return true;
-    auto connection = connect_unix(folder_, "executor.sock");
+    auto connection = connect_executor_();
     if (!connection) return false;
     socket_ = std::move(*connection);
     to_send_ = hello_line(fence_, after_);

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "api/base/posix.h"
@@ -17,13 +18,16 @@ struct LinkEvents {
     bool first_metric = false;    ///< for the first time the values of a step were among it
 };
 
-/// The agent's end of executor.sock. It carries signs of life and requests; the frames that come
+/// The agent's end of executor.sock, or of what stands for it when the executor runs on another
+/// machine. It carries signs of life and requests; the frames that come
 /// along are only a hint that frames.ndjson has grown, which is where they are read: so nothing
 /// depends on how far this connection came. Never blocks. One thread.
 class ExecutorLink {
 public:
-    /// `after`: frames up to this number are known.
-    ExecutorLink(std::filesystem::path folder, std::string fence, std::int64_t after);
+    /// `connect_executor` gives a new connection that does not block, or none; `after`: frames up
+    /// to this number are known.
+    ExecutorLink(std::function<std::optional<UniqueFd>()> connect_executor, std::string fence,
+                 std::int64_t after);
 
     /// Connects and says hello unless that is done; true when connected.
     bool connect();
@@ -46,7 +50,7 @@ public:
 private:
     void close();
 
-    const std::filesystem::path folder_;
+    const std::function<std::optional<UniqueFd>()> connect_executor_;
     const std::string fence_;
     const std::int64_t after_;
     UniqueFd socket_;

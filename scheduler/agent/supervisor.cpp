@@ -148,8 +148,11 @@ struct Supervisor::Parts {
         for (Watched& arrival : arrivals) {
             auto supervised = std::make_unique<SupervisedProcess>(std::move(arrival), clock.tick());
             if (!supervised->watched.folder.empty()) {
-                supervised->link.emplace(supervised->watched.folder, supervised->watched.fence,
-                                         supervised->watched.frames_after);
+                supervised->link.emplace(
+                    [one = supervised.get()] {
+                        return one->process().connect(one->watched.folder);
+                    },
+                    supervised->watched.fence, supervised->watched.frames_after);
             }
             supervised->watch.since = supervised->watch.heard = clock.tick();
             processes.push_back(std::move(supervised));
@@ -193,7 +196,10 @@ struct Supervisor::Parts {
     void pass_time(SupervisedProcess& supervised) {
         if (clock.tick() >= supervised.began + ahead_max) stand_back(supervised);
         const bool waits = !supervised.process().has_begun();
-        apply(supervised, {.kind = waits ? WatchEvent::Kind::waits : WatchEvent::Kind::tick});
+        const bool cut_off = supervised.process().is_remote() && !supervised.talks();
+        apply(supervised, {.kind = waits     ? WatchEvent::Kind::waits
+                                   : cut_off ? WatchEvent::Kind::cut_off
+                                             : WatchEvent::Kind::tick});
         // Who is to end and has not begun is told again, too.
         if (waits && supervised.watch.phase != Watch::Phase::waiting)
             apply(supervised, {.kind = WatchEvent::Kind::tick});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/base/posix.h"
 #include "scheduler/launcher/process_id.h"
 
 namespace slipway {
@@ -100,6 +101,13 @@ public:
     virtual int end_fd() const = 0;
     /// False: it waits for a place, so it cannot have said anything yet.
     virtual bool has_begun() const { return true; }
+    /// A new connection to its executor.sock in this folder; none: there is none yet.
+    virtual std::optional<UniqueFd> connect(const std::filesystem::path& run_folder) {
+        return connect_unix(run_folder, "executor.sock");
+    }
+    /// It runs where a network can break between it and us: silence without a connection says
+    /// nothing about it.
+    virtual bool is_remote() const { return false; }
     /// Somebody waits for what it does next: it goes ahead of programs that have only work to do,
     /// where the system lets us.
     virtual void go_ahead() {}
@@ -159,6 +167,8 @@ public:
     virtual std::string id_scope() const = 0;
     /// Removes what was kept for processes that ended while no service ran. From time to time.
     virtual void remove_left(Instant now) const = 0;
+    /// CPUs that a program with so many cores has where it runs; 0: its part of this machine's.
+    virtual int cpus_of(int /*cores*/) const { return 0; }
     /// What the program of this job's attempt waits for, when it was launched and has not begun;
     /// one sentence for a person, or empty.
     virtual std::string explain_wait(const std::string& /*job_id*/) const { return {}; }

@@ -1,11 +1,16 @@
 #include "server/main/launcher_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <cctype>
 #include <map>
+#include <utility>
 
 #include "api/base/error.h"
 #include "scheduler/launcher/slurm/batch.h"
+#include "server/http/outgoing.h"
 
 namespace slipway {
 
@@ -21,6 +26,27 @@ bool is_partition_name(const std::string& name) {
     });
 }
 
+void check_address(const Options& options) {
+    if (options.slurm_address.empty()) {
+        if (options.slurm_port != 0)
+            throw CLI::ValidationError("--slurm-port", "has a meaning with --slurm-address only");
+        return;
+    }
+    boost::system::error_code error;
+    const auto parsed = boost::asio::ip::make_address(options.slurm_address, error);
+    if (error || parsed.is_unspecified())
+        throw CLI::ValidationError(
+            "--slurm-address",
+            fmt::format("must be one address of this machine, as 10.0.0.5, got {}",
+                        options.slurm_address));
+    if (is_public(parsed) && !options.allow_public_slurm_address)
+        throw CLI::ValidationError(
+            "--slurm-address",
+            options.slurm_address +
+                " is reached from the internet: give an address in the network of the nodes, or "
+                "say --allow-public-slurm-address");
+}
+
 }    // namespace
 
 void add_launcher_options(CLI::App& app, Options& options) {
@@ -34,6 +60,14 @@ void add_launcher_options(CLI::App& app, Options& options) {
     app.add_option(
         "--slurm-options", options.slurm_options,
         "additional options of sbatch for every job, such as \"--account=ml --qos=low\"");
+    app.add_option("--slurm-address", options.slurm_address,
+                   "address of this machine that the nodes of Slurm connect to; default: all nodes "
+                   "are on this machine");
+    app.add_option("--slurm-port", options.slurm_port,
+                   "port at --slurm-address; default: one that the system chooses at each start")
+        ->check(CLI::Range(1, 65535));
+    app.add_flag("--allow-public-slurm-address", options.allow_public_slurm_address,
+                 "permit a --slurm-address that can be reached from the internet");
 }
 
 std::string launcher_word(LauncherKind kind) {
@@ -50,11 +84,13 @@ void check_launcher_options(const Options& options) {
     } catch (const Error& error) {
         throw CLI::ValidationError("--slurm-options", error.what());
     }
-    const bool given = !options.slurm_partition.empty() || !options.slurm_options.empty();
-    if (given && options.launcher != LauncherKind::slurm)
-        throw CLI::ValidationError(
-            options.slurm_partition.empty() ? "--slurm-options" : "--slurm-partition",
-            "has a meaning with --launcher slurm only");
+    check_address(options);
+    if (options.launcher == LauncherKind::slurm) return;
+    for (const auto& [name, given] : {std::pair{"--slurm-partition", &options.slurm_partition},
+                                      std::pair{"--slurm-options", &options.slurm_options},
+                                      std::pair{"--slurm-address", &options.slurm_address}})
+        if (!given->empty())
+            throw CLI::ValidationError(name, "has a meaning with --launcher slurm only");
 }
 
 }    // namespace slipway

@@ -46,7 +46,10 @@ struct Options {
     LauncherKind launcher = LauncherKind::local;
     std::string slurm_partition;    ///< empty: Slurm's default
     std::string slurm_options;      ///< of sbatch, parse_batch_options()
-    int executor_niceness = 5;      ///< 0 to 19
+    std::string slurm_address;      ///< where nodes of Slurm connect to; empty: they are here
+    int slurm_port = 0;             ///< 0: the system chooses one
+    bool allow_public_slurm_address = false;
+    int executor_niceness = 5;                                  ///< 0 to 19
     std::int64_t decoded_bytes_max = std::int64_t{32} << 30;    ///< see AgentOptions
     std::chrono::seconds warm_executors{60};    ///< that one waits for another attempt; 0: none do
     std::int64_t frames_mib = 1024;             ///< of one attempt; 0: no limit

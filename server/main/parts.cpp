@@ -47,6 +47,12 @@ std::int64_t memory_for_jobs(const Options& options) {
     return std::int64_t(info.totalram) * info.mem_unit / 10 * 9;
 }
 
+std::optional<LinkListenerOptions> listener_of(const Options& options) {
+    if (options.slurm_address.empty()) return std::nullopt;
+    return LinkListenerOptions{.address = options.slurm_address,
+                               .port = std::uint16_t(options.slurm_port)};
+}
+
 std::shared_ptr<const Launcher> launcher_of(const Options& options,
                                             const std::filesystem::path& home) {
     if (options.launcher == LauncherKind::slurm)
@@ -57,7 +63,8 @@ std::shared_ptr<const Launcher> launcher_of(const Options& options,
                                     .options = parse_batch_options(options.slurm_options)}},
                 .starter = beside_us("slipway-slurm-start"),
                 .folder = home / "slurm",
-                .host = options.host_name},
+                .host = options.host_name,
+                .listen = listener_of(options)},
             system_clock());
     if (options.warm_executors.count() == 0)
         return std::make_shared<LocalLauncher>(launcher_options(options));

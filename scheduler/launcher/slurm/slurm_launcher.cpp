@@ -55,6 +55,7 @@ const SlurmJobLine* find_job(const std::vector<SlurmJobLine>& jobs, std::int64_t
 SlurmLauncher::SlurmLauncher(LauncherOptions local, SlurmOptions options, const Clock& clock)
     : local_(std::move(local)),
       options_(std::move(options)),
+      links_(options_.listen, options_.folder, clock),
       queue_(std::make_shared<SlurmQueue>(options_.queue, clock)) {}
 
 std::int64_t SlurmLauncher::memory_of(const LaunchRequest& request) {
@@ -80,14 +81,15 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::launch(const LaunchRequest& requ
     if (request.member) return launch_member(request);
     const ProcessId id = submit(request);
     try {
+        auto process = watch(request.name, id);
         if (request.process.before_start) request.process.before_start(id);
         queue_->release(id.pid);
+        return process;
     } catch (const std::exception&) {
         queue_->cancel(id.pid);
         orders_of(id).remove();
         throw;
     }
-    return watch(request.name, id);
 }
 
 std::string SlurmLauncher::order_text(const LaunchRequest& request) const {
@@ -102,7 +104,8 @@ std::string SlurmLauncher::order_text(const LaunchRequest& request) const {
                     .output = process.output,
                     .result = process.result,
                     .lock = path_of(process.lock_fd),
-                    .members = request.member ? request.member->count : 1});
+                    .members = request.member ? request.member->count : 1,
+                    .link = links_.make()});
 }
 
 /// Held: nothing of it runs yet.
@@ -125,6 +128,7 @@ ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
     }
 }
 
+/// Before it is released: its node is let in from then on.
 std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
                                                       const ProcessId& id) const {
     SlurmOrders orders = orders_of(id);
@@ -134,7 +138,9 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
             return slice.exit_of(rank).has_value();
         };
     auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(has_ended));
-    return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch));
+    auto link = links_ ? links_.expect(orders.read(), name) : nullptr;
+    return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch),
+                                          std::move(link));
 }
 
 std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
@@ -146,6 +152,7 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
     const std::vector<SlurmJobLine> jobs = queue_->look();
     const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(mark_of(id)));
     if (job == nullptr) return nullptr;
+    auto process = watch(name, id);
     // The service before us ended when it had kept who the job is and had not released it.
     if (is_held(*job)) {
         if (!member)
@@ -153,7 +160,7 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
         else if (!let_held_member_go(id.pid, *member))
             return nullptr;
     }
-    return watch(name, id);
+    return process;
 }
 
 bool SlurmLauncher::end_left(const ProcessId& id) const {

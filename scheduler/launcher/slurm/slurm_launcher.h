@@ -14,6 +14,7 @@
 #include "scheduler/launcher/slurm/job_mark.h"
 #include "scheduler/launcher/slurm/queue.h"
 #include "scheduler/launcher/slurm/slice_folder.h"
+#include "scheduler/launcher/slurm/slurm_links.h"
 #include "scheduler/launcher/slurm/slurm_process.h"
 
 namespace slipway {
@@ -23,6 +24,7 @@ struct SlurmOptions {
     std::filesystem::path starter;    ///< the program slipway-slurm-start
     std::filesystem::path folder;     ///< of start orders; nodes reach it by the same path
     std::string host;                 ///< this host's name, in the comments of its jobs
+    std::optional<LinkListenerOptions> listen = {};    ///< none: nodes are on this machine
 };
 
 /// Runs programs with cores as jobs of Slurm, on a node that it chooses, as confined as
@@ -43,6 +45,7 @@ public:
     bool end_left(const ProcessId& id) const override;
     std::string id_scope() const override;
     void remove_left(Instant now) const override;
+    int cpus_of(int cores) const override { return links_ ? cores : 0; }
     std::string explain_wait(const std::string& job_id) const override;
 
 private:
@@ -62,6 +65,7 @@ private:
 
     const LocalLauncher local_;
     const SlurmOptions options_;
+    const SlurmLinks links_;
     const std::shared_ptr<SlurmQueue> queue_;    // shared: processes outlive the launcher
     mutable std::mutex slices_;    // one member after the other: the last one releases the job
     mutable std::map<std::int64_t, std::int64_t>

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -27,9 +29,25 @@ void SlurmOrders::remove() const {
         std::filesystem::remove(file, next_time);
 }
 
+std::optional<StartOrder> SlurmOrders::read() const {
+    if (rank) return slice.read_order(*rank);
+    std::ifstream stream(file);
+    return read_start_order(std::string{std::istreambuf_iterator<char>(stream), {}});
+}
+
 SlurmProcess::SlurmProcess(ProcessId id, SlurmOrders orders, std::shared_ptr<SlurmQueue> queue,
-                           std::shared_ptr<SlurmQueue::Watch> watch)
-    : id_(id), orders_(std::move(orders)), queue_(std::move(queue)), watch_(std::move(watch)) {}
+                           std::shared_ptr<SlurmQueue::Watch> watch,
+                           std::unique_ptr<SlurmLink> link)
+    : id_(id),
+      orders_(std::move(orders)),
+      queue_(std::move(queue)),
+      watch_(std::move(watch)),
+      link_(std::move(link)) {}
+
+/// Where the node is to be reached by a link, a socket in the folder is never tried.
+std::optional<UniqueFd> SlurmProcess::connect(const std::filesystem::path& run_folder) {
+    return link_ ? link_->take() : LaunchedProcess::connect(run_folder);
+}
 
 void SlurmProcess::terminate() {
     if (has_begun())

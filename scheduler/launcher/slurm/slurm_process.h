@@ -7,6 +7,7 @@
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/launcher/slurm/queue.h"
 #include "scheduler/launcher/slurm/slice_folder.h"
+#include "scheduler/launcher/slurm/slurm_links.h"
 
 namespace slipway {
 
@@ -15,6 +16,8 @@ struct SlurmOrders {
     std::filesystem::path file;      ///< of one program; empty for a member of a slice
     SliceFolder slice{{}};           ///< of the slice
     std::optional<int> rank = {};    ///< of the member; none: one program
+    /// What the program was told; none: it is not there.
+    std::optional<StartOrder> read() const;
     void remove() const;
 };
 
@@ -23,12 +26,14 @@ struct SlurmOrders {
 /// ends the slice.
 class SlurmProcess final : public LaunchedProcess {
 public:
-    /// `orders` are removed once the job is gone.
+    /// `orders` are removed once the job is gone. `link` is null when its node is this machine.
     SlurmProcess(ProcessId id, SlurmOrders orders, std::shared_ptr<SlurmQueue> queue,
-                 std::shared_ptr<SlurmQueue::Watch> watch);
+                 std::shared_ptr<SlurmQueue::Watch> watch, std::unique_ptr<SlurmLink> link);
 
     ProcessId id() const override { return id_; }
     int end_fd() const override { return watch_->end_fd(); }
+    std::optional<UniqueFd> connect(const std::filesystem::path& run_folder) override;
+    bool is_remote() const override { return link_ != nullptr; }
     void terminate() override;
     void kill() override;
     std::optional<ProcessExit> collect_exit() override;
@@ -48,6 +53,7 @@ private:
     const SlurmOrders orders_;
     const std::shared_ptr<SlurmQueue> queue_;
     const std::shared_ptr<SlurmQueue::Watch> watch_;
+    const std::unique_ptr<SlurmLink> link_;
 };
 
 }    // namespace slipway

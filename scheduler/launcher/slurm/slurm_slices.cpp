@@ -34,9 +34,10 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::launch_member(const LaunchReques
     try {
         folder_of_slice(member.mark).hold_order(member.rank, order_text(request));
         const ProcessId id = id_of_member(number, member);
+        auto process = watch(request.name, id);
         if (request.process.before_start) request.process.before_start(id);
         let_member_go(number, member, request.member->count);
-        return watch(request.name, id);
+        return process;
     } catch (const std::exception&) {
         // The others see that the job has ended.
         queue_->cancel(number);

@@ -3,6 +3,9 @@
 // the job's. A program of its own, because a shell opens whatever a link names, and because what is
 // to run is not for others to read.
 //
+// Where the service is on another machine (StartOrder::link) it stays, runs the program beside
+// itself and carries what program and service say to each other. So the program needs no network.
+//
 // As a task of a slice it stays and runs the program beside itself, since Slurm tells the exit of a
 // whole job alone: it writes down how its member has ended, which says later who was the cause. One
 // that ended badly lets the others notice by themselves for a while, and then ends with a code at
@@ -26,14 +29,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/error.h"
+#include "api/base/posix.h"
 #include "scheduler/launcher/forget_signals.h"
+#include "scheduler/launcher/node_link/announcement.h"
+#include "scheduler/launcher/node_link/node_relay.h"
+#include "scheduler/launcher/node_link/tcp.h"
 #include "scheduler/launcher/output_file.h"
 #include "scheduler/launcher/slurm/slice_folder.h"
 #include "scheduler/launcher/slurm/start_order.h"
@@ -128,12 +138,17 @@ int rank_of_task() {
     return rank;
 }
 
-/// Its exit code, or 128 + the signal. Ends what the program has left in its session.
+/// As waitpid gives it. Ends what the program has left in its session.
 int wait_for_end(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) fail_start("wait for the program");
     ::kill(-child, SIGKILL);
+    return status;
+}
+
+/// Its exit code, or 128 + the signal.
+int exit_code_of(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -156,16 +171,64 @@ void wait_until_others_have_ended(const SliceFolder& slice, int members) {
         poll(nullptr, 0, int(look_again.count()));
 }
 
-int run_member(const char* folder) {
-    const SliceFolder slice{folder};
-    const int rank = rank_of_task();
-    const StartOrder order = take_order(slice.order_of(rank).c_str());
-    // Slurm's signals go to the program, too. This ends with it, and not before.
+/// Lines for a person, where the program's are.
+std::function<void(const std::string&)> writer_to(const std::filesystem::path& output) {
+    auto file = std::make_shared<UniqueFd>(open_output(output.c_str(), O_APPEND));
+    return [file](const std::string& line) {
+        const std::string text = fmt::format("slipway-slurm-start: {}\n", line);
+        [[maybe_unused]] const ssize_t wrote = write(file->get(), text.data(), text.size());
+    };
+}
+
+/// Members of a slice connect to each other at the address from which this node reaches the
+/// service.
+void tell_address(StartOrder& order) {
+    const auto service = read_announcement(order.link->announcement);
+    const std::string address = service ? address_towards(service->address) : std::string();
+    if (address.empty()) {
+        const std::string why = fmt::format(
+            "cannot find the address of this node: there is no way to the service of {}",
+            order.link->announcement.string());
+        writer_to(order.output)(why);
+        throw Error{ErrorCode::unavailable, why};
+    }
+    order.arguments.insert(order.arguments.end(), {"--slice-address", address});
+}
+
+/// Runs the program beside us; its status as waitpid gives it. Slurm's signals go to the program,
+/// too: this ends with it, and not before.
+int run_beside(StartOrder order) {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    const int status = wait_for_end(start_beside(order));
+    if (order.link && order.members > 1) tell_address(order);
+    const pid_t child = start_beside(order);
+    std::optional<NodeRelay> relay;
+    if (order.link)
+        relay.emplace(NodeRelayOptions{.key = {.identity = order.link->identity,
+                                               .secret = order.link->secret},
+                                       .announcement = order.link->announcement,
+                                       .folder = order.folder},
+                      writer_to(order.output), system_clock());
+    return wait_for_end(child);
+}
+
+/// As the program did, so that its exit code and what killed it are the job's.
+int end_like(int status) {
+    if (WIFSIGNALED(status)) {
+        prctl(PR_SET_DUMPABLE, 0);
+        forget_signals();
+        ::kill(getpid(), WTERMSIG(status));
+    }
+    return exit_code_of(status);
+}
+
+int run_member(const char* folder) {
+    const SliceFolder slice{folder};
+    const int rank = rank_of_task();
+    const StartOrder order = take_order(slice.order_of(rank).c_str());
+    const int status = exit_code_of(run_beside(order));
     slice.keep_exit(
         rank, {.status = status,
                .ended_ns = system_clock().now().time_since_epoch() / std::chrono::nanoseconds(1),
@@ -187,7 +250,9 @@ int main(int argc, char** argv) {
     }
     try {
         if (is_member) return run_member(argv[2]);
-        become(take_order(argv[1]));
+        StartOrder order = take_order(argv[1]);
+        if (order.link) return end_like(run_beside(std::move(order)));
+        become(std::move(order));
     } catch (const std::exception& error) {
         fmt::print(stderr, "slipway-slurm-start: {}\n", error.what());
         return exit_not_started;

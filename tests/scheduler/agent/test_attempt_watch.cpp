@@ -55,6 +55,29 @@ TEST(AttemptWatch, a_silent_process_is_killed_at_once_and_one_that_talks_is_not)
     EXPECT_EQ(bench.watch.cause, EndCause::silent);
 }
 
+TEST(AttemptWatch, who_cannot_be_reached_may_be_silent_for_longer) {
+    Bench bench;
+    const auto cut_off_after = [&](std::chrono::milliseconds pause) {
+        bench.now += pause;
+        return bench.on({.kind = Kind::cut_off});
+    };
+    bench.on({.kind = Kind::heard});
+    EXPECT_FALSE(cut_off_after(129999ms).kill);
+    bench.on({.kind = Kind::heard});
+    EXPECT_FALSE(cut_off_after(129999ms).kill);
+    EXPECT_TRUE(cut_off_after(1ms).kill);
+    EXPECT_EQ(bench.watch.cause, EndCause::silent);
+}
+
+TEST(AttemptWatch, who_is_reached_again_has_its_time_to_speak) {
+    Bench bench;
+    bench.on({.kind = Kind::heard});
+    bench.now += 30s;
+    EXPECT_FALSE(bench.on({.kind = Kind::cut_off}).kill);
+    EXPECT_FALSE(bench.after(9999ms).kill);
+    EXPECT_TRUE(bench.after(1ms).kill);
+}
+
 TEST(AttemptWatch, a_process_that_never_talks_gets_its_start_time) {
     Bench bench;
     EXPECT_FALSE(bench.after(19999ms).kill);

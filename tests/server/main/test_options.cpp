@@ -46,6 +46,26 @@ TEST(Options, the_address_of_a_slice_is_private_unless_that_is_asked_for) {
             << wrong;
 }
 
+TEST(Options, nodes_of_slurm_connect_to_a_private_address_unless_another_one_is_asked_for) {
+    const auto accepts = [](std::vector<const char*> words) {
+        words.insert(words.begin(), {"--launcher", "slurm"});
+        return parse(words).options.has_value();
+    };
+    EXPECT_EQ(parse({"--launcher", "slurm"}).options->slurm_address, "");
+    EXPECT_EQ(parse({"--launcher", "slurm", "--slurm-address", "10.0.0.5", "--slurm-port", "7000"})
+                  .options->slurm_port,
+              7000);
+    for (const char* address : {"10.0.0.5", "192.168.1.7", "fd00::5", "127.0.0.1"})
+        EXPECT_TRUE(accepts({"--slurm-address", address})) << address;
+    EXPECT_FALSE(accepts({"--slurm-address", "8.8.8.8"}));
+    EXPECT_TRUE(accepts({"--slurm-address", "8.8.8.8", "--allow-public-slurm-address"}));
+    for (const char* wrong : {"0.0.0.0", "::", "training-2", "10.0.0.5:7000"})
+        EXPECT_FALSE(accepts({"--slurm-address", wrong, "--allow-public-slurm-address"})) << wrong;
+    EXPECT_FALSE(accepts({"--slurm-port", "7000"})) << "without an address";
+    EXPECT_FALSE(accepts({"--slurm-address", "10.0.0.5", "--slurm-port", "70000"}));
+    EXPECT_FALSE(parse({"--slurm-address", "10.0.0.5"}).options.has_value()) << "without Slurm";
+}
+
 TEST(Options, a_machine_is_one_host_or_more) {
     EXPECT_EQ(parse({}).options->virtual_hosts, 1);
     EXPECT_EQ(parse({"--virtual-hosts", "4"}).options->virtual_hosts, 4);
