@@ -1,0 +1,226 @@
+"""Goal: attempts run on nodes that share nothing with slipwayd but files, and end with the same bits whatever breaks between them.
+Method: the real service and a real cluster, each node in a network, a process space and a host name of its own; cuts, kills, strangers."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import unittest
+
+import slurm_network
+import slurm_service
+from network import entered
+from service import BIN, points_job, wait_for, write_points
+
+LONG = {"train": {"epochs": 150}, "checkpoint": {"every_epochs": 4, "keep_last": 2}, "monitor": {"log_every_steps": 20}}
+SLICE_EPOCHS = 2
+CUT_S = 14    # longer than an executor of this machine may be silent
+CUT_EPOCHS = 500
+STEPS_AN_EPOCH = 200    # 3,200 samples, 16 for each step
+STRANGERS = 1000
+STRANGERS_MIB_MAX = 40
+
+
+class SlurmNetworkTestCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        slurm_network.start(cls, ("--virtual-hosts", "2", "--host-name", "pod"))
+        write_points(cls.service.data / "points", rows=4000)
+        subprocess.run([BIN / "slipway-glyphs", "--out", cls.service.data / "glyphs", "--samples", "400"], check=True,
+                       stdout=subprocess.DEVNULL)
+        cls.service.start()
+        cls.service.dataset("points", "csv", {"group_column": "family"})
+        cls.service.dataset("glyphs", "image_csv")
+        cls.bits = {}
+
+    def tearDown(self):
+        self.cluster.wait_empty()
+        self.assertEqual(self.service.executors(), [])
+
+    # ---- help -------------------------------------------------------------------
+    def log(self):
+        return (self.service.home / "slipwayd.log").read_text()
+
+    def connections(self, job_id):
+        """Addresses of the nodes that have connected for this job."""
+        found = re.findall(r"a node has connected.* name=(\S+) from=(\S+)", self.log())
+        return [address for name, address in found if name.startswith(job_id)]
+
+    def attempts(self, job_id):
+        return self.service.get(f"/v1/jobs/{job_id}/attempts")["items"]
+
+    def long_job(self, name, epochs=LONG["train"]["epochs"]):
+        job_id = self.service.submit(points_job(name=name, **{**LONG, "train": {"epochs": epochs}}))
+        slurm_service.mid_job(self.service, job_id)
+        return job_id
+
+    def undisturbed(self):
+        """Weights of the long job, of a run that nothing has happened to."""
+        if "long" not in self.bits:
+            job_id = self.service.submit(points_job(name="undisturbed", **LONG))
+            self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
+            self.bits["long"] = self.service.newest_weights(job_id)
+        return self.bits["long"]
+
+    def assert_ends_like_undisturbed(self, job_id):
+        ended = self.service.wait_end(job_id, 240)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual(len(self.attempts(job_id)), 1)
+        self.assertEqual(self.service.newest_weights(job_id), self.undisturbed())
+
+    def order(self, job_id):
+        """What the node of this job was told."""
+        for file in (self.service.home / "slurm").glob("*.order"):
+            with contextlib.suppress(FileNotFoundError):
+                order = json.loads(file.read_text())
+                if job_id in order["folder"]:
+                    return order
+        return None
+
+    def port(self):
+        return json.loads((self.service.home / "slurm" / "listener.json").read_text())["port"]
+
+    def node_of(self, job_id):
+        """1, 2, …"""
+        number = slurm_service.slurm_number(self.cluster, job_id)
+        return int(re.search(r" NodeList=node(\d)", self.cluster.run("scontrol", "show", "job", number))[1])
+
+    # ---- jobs -------------------------------------------------------------------
+    def test_a_job_on_another_machine_succeeds_and_can_be_stopped(self):
+        job_id = self.long_job("one core")
+        node = self.node_of(job_id)
+        self.assertEqual(self.connections(job_id), [self.cluster.address(node)])
+        self.service.post(f"/v1/jobs/{job_id}/pause", {})    # asks the executor, which saves
+        self.service.wait_state(job_id, "paused")
+        self.service.post(f"/v1/jobs/{job_id}/resume", {})
+        ended = self.service.wait_end(job_id)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual([attempt["exit_kind"] for attempt in self.attempts(job_id)], ["orphaned", "succeeded"])    # it saved and left
+        self.assertEqual(self.service.newest_weights(job_id), self.undisturbed())
+
+    def test_a_killed_executor_is_known_by_its_signal(self):
+        job_id = self.long_job("killed")
+        slurm_service.kill(self.service.executors(job_id)[0])
+        ended = self.service.wait_end(job_id)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        first = self.attempts(job_id)[0]
+        self.assertEqual(first["exit_kind"], "crashed", first)
+        self.assertIn("signal 9", first["message"])
+
+    def test_a_slice_on_two_machines_gives_the_weights_of_one_process(self):
+        job_id = self.service.submit(slurm_service.slice_job("two machines", 16, SLICE_EPOCHS))
+        ended = self.service.wait_end(job_id, 240)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual(self.service.newest_weights(job_id), slurm_service.one_process(self.service, 16, SLICE_EPOCHS))
+        self.assertEqual(sorted(set(self.connections(job_id))), [self.cluster.address(1), self.cluster.address(2)])
+        # Gradients went over the network of the nodes.
+        for rank, part in ((0, "1"), (1, "1.1")):
+            offer = (self.service.home / "runs" / job_id / part / "rendezvous" / str(rank)).read_text()
+            self.assertIn(socket.inet_aton(self.cluster.address(1)).hex()[:6], offer)
+
+    # ---- faults -----------------------------------------------------------------
+    def test_a_link_that_is_cut_and_mended_loses_nothing(self):
+        job_id = self.long_job("cut", CUT_EPOCHS)
+        node = self.node_of(job_id)
+        self.cluster.network.cut(node)
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(self.cluster.network.mend, node)
+            looks = iter(range(CUT_S))
+            wait_for(lambda: next(looks, None) is None, "the cut to last", 2 * CUT_S, 1)
+            self.assertEqual(self.service.job(job_id)["state"], "running")
+            self.assertEqual(len(self.connections(job_id)), 1)
+        wait_for(lambda: len(self.connections(job_id)) == 2, "the node to connect again", 30)
+        ended = self.service.wait_end(job_id, 300)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual(len(self.attempts(job_id)), 1)
+        steps = sorted(self.service.metric(job_id, "train_loss"))
+        self.assertEqual(steps, list(range(steps[0], steps[-1] + 1, LONG["monitor"]["log_every_steps"])))
+        self.assertEqual(steps[-1], CUT_EPOCHS * STEPS_AN_EPOCH)
+
+    def test_a_killed_service_is_found_by_the_nodes_at_its_new_port(self):
+        job_id = self.long_job("service killed")
+        before = self.port()
+        self.service.kill()
+        self.service.start()
+        self.assertNotEqual(self.port(), before)
+        self.assert_ends_like_undisturbed(job_id)
+        self.assertEqual(len(self.connections(job_id)), 2)
+
+    def test_a_killed_service_takes_a_slice_over(self):
+        job_id = self.service.submit(slurm_service.slice_job("slice, service killed", 16, SLICE_EPOCHS))
+        slurm_service.mid_job(self.service, job_id)
+        self.service.kill()
+        self.service.start()
+        ended = self.service.wait_end(job_id, 240)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertEqual(len(self.attempts(job_id)), 1)
+        self.assertEqual(self.service.newest_weights(job_id), slurm_service.one_process(self.service, 16, SLICE_EPOCHS))
+
+    def test_a_killed_slurmctld_ends_nothing(self):
+        job_id = self.long_job("slurmctld killed")
+        self.cluster.wait_saved(slurm_service.slurm_number(self.cluster, job_id))
+        self.cluster.end("slurmctld")
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(self.cluster.start_controller)
+            seen = len(self.service.events(job_id))
+            wait_for(lambda: len(self.service.events(job_id)) > seen + 20, "the job to report on", 30)
+        self.assert_ends_like_undisturbed(job_id)
+
+    # ---- strangers --------------------------------------------------------------
+    def test_a_wrong_secret_is_refused_and_named(self):
+        job_id = self.long_job("wrong secret")
+        identity = self.order(job_id)["link"]["identity"]
+        for name, said in ((identity, rf"does not prove the key.* name={job_id}/1 from=10\.77\.0\.3"),
+                           ("nobody", "do not name a program that runs here")):
+            done = subprocess.run([*self.cluster.on(2), "openssl", "s_client", "-tls1_3", "-ciphersuites", "TLS_AES_128_GCM_SHA256",
+                                   "-psk", "00" * 32, "-psk_identity", name, "-connect", f"{self.cluster.address(0)}:{self.port()}"],
+                                  input="", capture_output=True, text=True, timeout=20)
+            self.assertNotEqual(done.returncode, 0, done.stdout)
+            self.assertNotIn("hello", done.stdout)
+            wait_for(lambda pattern=said: re.search(pattern, self.log()), f"{said} in the log", 30)
+        self.assertEqual(len(self.connections(job_id)), 1)
+        self.assert_ends_like_undisturbed(job_id)
+
+    def resident_mib(self):
+        status = pathlib.Path(f"/proc/{self.service.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+    def test_a_thousand_strangers_take_nothing(self):
+        job_id = self.long_job("strangers")
+        before = self.resident_mib()
+        files = pathlib.Path(f"/proc/{self.service.process.pid}/fd")
+        open_before = len(list(files.iterdir()))
+        port, address = self.port(), self.cluster.address(0)
+        with contextlib.ExitStack() as open_sockets, entered(self.cluster.network.namespaces[2]):
+            for number in range(STRANGERS):
+                stranger = open_sockets.enter_context(socket.create_connection((address, port), 10))
+                with contextlib.suppress(OSError):
+                    stranger.sendall(os.urandom(1 + number % 3000) if number % 2 else b"\x16\x03\x01\x02\x00\x01")
+            self.assertLess(len(list(files.iterdir())) - open_before, 300)
+        self.assertLess(self.resident_mib() - before, STRANGERS_MIB_MAX)
+        wait_for(lambda: len(list(files.iterdir())) - open_before < 30, "the strangers to be gone", 20)
+        self.assertIn("connections were refused", self.log())
+        self.assert_ends_like_undisturbed(job_id)
+
+    # ---- what is kept -----------------------------------------------------------
+    def test_no_secret_can_be_read_by_others(self):
+        job_id = self.long_job("secrets")
+        number = slurm_service.slurm_number(self.cluster, job_id)
+        secret = self.order(job_id)["link"]["secret"]
+        said = self.cluster.run("scontrol", "show", "job", "-d", number) + self.cluster.run("scontrol", "write", "batch_script", number, "-")
+        for entry in pathlib.Path("/proc").iterdir():
+            for name in ("cmdline", "environ"):
+                with contextlib.suppress(OSError):
+                    said += (entry / name).read_text(errors="replace") if entry.name.isdigit() else ""
+        self.assertGreater(len(secret), 60)
+        self.assertNotIn(secret, said + self.log())
+        for file in (self.service.home / "slurm").rglob("*"):
+            self.assertEqual(file.stat().st_mode & 0o077, 0, file)
+        self.service.post(f"/v1/jobs/{job_id}/cancel", {})
+        self.assertEqual(self.service.wait_end(job_id)["state"], "cancelled")
+
+
+if __name__ == "__main__":
+    unittest.main()
