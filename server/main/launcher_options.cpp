@@ -64,8 +64,8 @@ void add_launcher_options(CLI::App& app, Options& options) {
                    "address of this machine that the nodes of Slurm connect to; default: all nodes "
                    "are on this machine");
     app.add_option("--slurm-port", options.slurm_port,
-                   "port at --slurm-address; default: one that the system chooses at each start")
-        ->check(CLI::Range(1, 65535));
+                   "port at --slurm-address; 0: one that the system chooses at each start")
+        ->check(CLI::Range(0, 65535));
     app.add_flag("--allow-public-slurm-address", options.allow_public_slurm_address,
                  "permit a --slurm-address that can be reached from the internet");
 }
