@@ -1,7 +1,12 @@
 #include "executor/data/formats/crc32c.h"
 
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#endif
+
 #include <array>
 #include <bit>
+#include <cstring>
 
 namespace slipway {
 
@@ -27,10 +32,27 @@ constexpr std::array<Table, 8> tables = [] {
     return made;
 }();
 
+#if defined(__x86_64__)
+/// By the instruction that x86 has for this very sum.
+[[gnu::target("sse4.2")]] std::uint32_t sum_by_instruction(std::span<const std::byte> bytes) {
+    std::uint64_t sum = 0xFFFFFFFF;
+    std::size_t at = 0;
+    for (; at + 8 <= bytes.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, &bytes[at], sizeof word);
+        sum = _mm_crc32_u64(sum, word);
+    }
+    auto rest = std::uint32_t(sum);
+    for (; at < bytes.size(); ++at)
+        rest = _mm_crc32_u8(rest, std::to_integer<std::uint8_t>(bytes[at]));
+    return ~rest;
+}
+#endif
+
 }    // namespace
 
 // Eight bytes at a time: one by one a disk is faster than the sum.
-std::uint32_t crc32c(std::span<const std::byte> bytes) {
+std::uint32_t crc32c_by_tables(std::span<const std::byte> bytes) {
     std::uint32_t sum = 0xFFFFFFFF;
     std::size_t at = 0;
     for (; at + 8 <= bytes.size(); at += 8) {
@@ -47,6 +69,14 @@ std::uint32_t crc32c(std::span<const std::byte> bytes) {
         sum = sum >> 8 ^ tables[0][(sum ^ byte) & 0xFF];
     }
     return ~sum;
+}
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+#if defined(__x86_64__)
+    static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+    if (has_instruction) return sum_by_instruction(bytes);
+#endif
+    return crc32c_by_tables(bytes);
 }
 
 std::uint32_t masked_crc32c(std::span<const std::byte> bytes) {
