@@ -122,11 +122,17 @@ public:
     virtual bool decodes_images() const { return false; }
     virtual std::int64_t decoded_count() const { return 0; }
 
+    /// Lets go of what is kept of decoded images, and keeps none: whoever reads them does. Call it
+    /// before another thread reads.
+    virtual void keep_no_images() {}
+
     /// What is wrong with the sample's image, when it is there and cannot be decoded whole.
     virtual std::optional<DataProblem> damage(std::int64_t /*sample*/) const { return {}; }
 
     /// Damaged images that were accepted since the last call, each once.
     virtual std::vector<DataProblem> take_accepted() const { return {}; }
+    /// Whether the sample's image was ever read as far as it can be, although it is damaged.
+    virtual bool is_accepted(std::int64_t /*sample*/) const { return false; }
 
     /// Where the sample came from: "train/ants/0013035.jpg", "t10k-images-idx3-ubyte.gz row 7".
     virtual DataProblem place(std::int64_t sample) const = 0;

@@ -2,18 +2,21 @@
 
 namespace slipway {
 
-ImageCache::ImageCache(std::int64_t samples, std::int64_t bytes_max)
-    : states_(std::make_unique<std::atomic<std::uint8_t>[]>(std::size_t(samples))),
-      bytes_left_(bytes_max),
-      images_(std::size_t(samples)) {}
+ImageCache::ImageCache(std::int64_t samples, std::int64_t bytes_max) : bytes_left_(bytes_max) {
+    if (bytes_max <= 0) return;    // it would hold nothing: not even a list of nothing
+    states_ = std::make_unique<std::atomic<std::uint8_t>[]>(std::size_t(samples));
+    images_.resize(std::size_t(samples));
+}
 
 const Image* ImageCache::find(std::int64_t sample) const {
+    if (!states_) return nullptr;
     const bool there = states_[std::size_t(sample)].load(std::memory_order_acquire) == ready;
     return there ? &images_[std::size_t(sample)] : nullptr;
 }
 
 void ImageCache::keep(std::int64_t sample, const Image& image) {
     const auto bytes = std::int64_t(image.pixels.size());
+    if (!states_) return;
     if (bytes_left_.load(std::memory_order_relaxed) < bytes) return;
     std::atomic<std::uint8_t>& state = states_[std::size_t(sample)];
     std::uint8_t expected = absent;

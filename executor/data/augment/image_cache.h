@@ -21,7 +21,7 @@ public:
 
 private:
     enum State : std::uint8_t { absent, claimed, ready };
-    const std::unique_ptr<std::atomic<std::uint8_t>[]> states_;
+    std::unique_ptr<std::atomic<std::uint8_t>[]> states_;    // none: nothing is kept
     std::atomic<std::int64_t> bytes_left_;
     std::vector<Image> images_;    // each written by the thread that claims it, read when ready
 };

@@ -87,6 +87,17 @@ std::vector<DataProblem> ImageDataset::take_accepted() const {
     return std::exchange(told_later_, {});
 }
 
+bool ImageDataset::is_accepted(std::int64_t sample) const {
+    if (options_.truncated_images != TruncatedImages::accept) return false;
+    const std::lock_guard lock(mutex_);
+    return accepted_.contains(sample);
+}
+
+void ImageDataset::keep_no_images() {
+    cached_pixels_.reset();
+    cache_states_.reset();
+}
+
 std::span<const std::uint8_t> ImageDataset::cached(std::int64_t sample) const {
     if (!cached_pixels_) return {};
     const std::atomic<std::uint8_t>& state = cache_states_[std::size_t(sample)];

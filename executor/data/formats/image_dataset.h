@@ -31,6 +31,8 @@ public:
     std::int64_t decoded_count() const override { return decoded_; }
     std::optional<DataProblem> damage(std::int64_t sample) const override;
     std::vector<DataProblem> take_accepted() const override;
+    bool is_accepted(std::int64_t sample) const override;
+    void keep_no_images() override;
     DataProblem place(std::int64_t sample) const override { return source_->place(sample); }
     std::vector<std::string> files() const override { return source_->files(); }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <string_view>
 #include <vector>
@@ -60,8 +59,15 @@ std::string describe(const DatasetOptions& options) {
 }
 
 FileFacts facts_of_files(const fs::path& path, std::chrono::seconds settled_after) {
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
+    const Instant now = system_clock().now();
+    std::vector<std::string> names;
+    if (!fs::is_regular_file(path)) names = Folder(path).list();
+    return facts_of_files(path, names, settled_after, now);
+}
+
+FileFacts facts_of_files(const fs::path& path, std::span<const std::string> names,
+                         std::chrono::seconds settled_after, Instant read_since) {
+    const Instant settled_until = read_since - settled_after;
     FileFacts found;
     const auto look_at = [&](const fs::path& file) {
         struct stat facts {};
@@ -73,14 +79,14 @@ FileFacts facts_of_files(const fs::path& path, std::chrono::seconds settled_afte
         found.text += fmt::format("{} {} {} {}.{:09} {}.{:09}\n", facts.st_dev, facts.st_ino,
                                   facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
                                   facts.st_ctim.tv_sec, facts.st_ctim.tv_nsec);
-        if (settled_after.count() > 0 && facts.st_ctim.tv_sec + settled_after.count() >= now.tv_sec)
+        const Instant changed{std::chrono::seconds(facts.st_ctim.tv_sec)};
+        if (settled_after.count() > 0 && changed >= floor<std::chrono::seconds>(settled_until))
             found.is_fresh = true;
     };
     if (fs::is_regular_file(path)) {
         look_at(path);
     } else {
-        const Folder folder(path);
-        for (const std::string& name : folder.list())
+        for (const std::string& name : names)
             look_at(path / name);
     }
     return found;
