@@ -39,7 +39,7 @@ struct Augmenting {
 
     std::unique_ptr<Samples> samples(const TrainData& data, bool draws) const {
         const Dataset& dataset = data.images();
-        const bool packed = data.packed.dataset != nullptr;
+        const std::size_t done = data.has_prepared_images() ? lasting_step_count(steps) : 0;
         const Dims& dims = dataset.index().feature_dims;
         // Images in files have any size, unless all are brought to one.
         const bool known = dims.size() == 3 && !(sizes && dataset.decodes_images());
@@ -49,13 +49,25 @@ struct Augmenting {
                                        .draws = draws,
                                        .size = known ? ImageSize{dims[1], dims[2]} : ImageSize{},
                                        .moments = moments,
-                                       .cache_bytes_max = packed ? 0 : cache_bytes_max,
-                                       .done = packed ? lasting_step_count(steps) : 0});
+                                       .cache_bytes_max = cached_bytes(data, draws, done),
+                                       .done = done});
         check_size(made->shape().features.dims);
         return made;
     }
 
 private:
+    /// Of prepared images nothing, unless an evaluation would resize them each time.
+    std::int64_t cached_bytes(const TrainData& data, bool draws, std::size_t done) const {
+        const bool resizes =
+            std::ranges::any_of(std::span(steps).subspan(done), [](const AugmentSpec& step) {
+                return step.name == AugmentName::resize ||
+                       step.name == AugmentName::random_resized_crop;
+            });
+        const bool keeps =
+            !data.has_prepared_images() || (data.shared.dataset && !draws && resizes);
+        return keeps ? cache_bytes_max : 0;
+    }
+
     void check_size(const Dims& dims) const {
         if (!image_size || (dims[1] == *image_size && dims[2] == *image_size)) return;
         const auto last = std::find_if(steps.rbegin(), steps.rend(), sets_size);
@@ -96,9 +108,7 @@ void mix_training_samples(const JobSpec& spec, TrainData& data) {
 TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options) {
     const Augmenting augmenting(plan.spec, options);
     TrainData data;
-    open_raw(plan, options, data);
-    data.split = split_for(plan, *data.raw);
-    pack_wanted(plan, options, augmenting.steps, data);
+    open_images(plan, options, augmenting.steps, data);
     data.training = augmenting.samples(data, true);
     data.evaluation = augmenting.samples(data, false);
     return data;

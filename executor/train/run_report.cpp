@@ -61,6 +61,13 @@ void RunReport::skipped(const TrainData& data) {
 }
 
 void RunReport::shared(const TrainData& data) {
+    if (!data.shared.why_not.empty())
+        reporter_.log("info", "images are decoded for this job alone: " + data.shared.why_not);
+    if (data.shared.dataset) {
+        reporter_.log("info", fmt::format("decoded images are shared with other jobs of this "
+                                          "dataset: a file of {} bytes so far",
+                                          data.shared.bytes));
+    }
     const SharingOutcome& outcome = data.sharing;
     if (!outcome.why_not.empty())
         reporter_.log("info", "the dataset was read for this job alone: " + outcome.why_not);
@@ -93,6 +100,7 @@ void RunReport::accepted(const TrainData& data) {
     if (!data.raw) return;    // text
     for (const DataProblem& problem : data.images().take_accepted())
         reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
+    shared_so_far(data.shared);
     const std::int64_t refused = data.packed.dataset ? data.packed.refused_count() : 0;
     if (refused > refused_) {
         reporter_.warning("pack_damaged",
@@ -101,6 +109,19 @@ void RunReport::accepted(const TrainData& data) {
                                       refused));
     }
     refused_ = refused;
+}
+
+void RunReport::shared_so_far(const SharedImages& shared) {
+    if (!shared.dataset) return;
+    if (shared.refused_count() > 0 && said_.insert("refused").second) {
+        reporter_.log("warn", "shared images are not as they were written and are decoded again");
+    }
+    const std::string why = shared.why_closed();
+    if (!why.empty() && said_.insert("closed").second) {
+        reporter_.log(
+            "info",
+            "images that are not in the shared file are decoded for this job alone: " + why);
+    }
 }
 
 void RunReport::compiled(const std::string& name, const Graph& graph,

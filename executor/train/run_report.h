@@ -29,8 +29,8 @@ public:
     void shared(const TrainData& data);
     /// What came of data.packed.
     void packed(const TrainData& data);
-    /// Readers do not speak: what they took although it is damaged, and packed images that they
-    /// did not take.
+    /// Readers do not speak: what they took although it is damaged, packed and shared images that
+    /// they did not take, and what they cannot share.
     void accepted(const TrainData& data);
     void compiled(const std::string& name, const Graph& graph, const Executable& executable);
     /// Writes the report now, or when the last time is a while ago.
@@ -42,6 +42,7 @@ public:
 
 private:
     void keep_report_of(const EpochSummary& summary) const;
+    void shared_so_far(const SharedImages& shared);
     void complain(const Error& error);
 
     const AttemptPlan& plan_;
@@ -49,7 +50,7 @@ private:
     Explainer& explainer_;
     bool complained_ = false;
     std::int64_t refused_ = 0;      // packed images that were said to be
-    std::set<std::string> said_;    // about metrics; once is enough
+    std::set<std::string> said_;    // what is said once
 };
 
 /// A report that is kept: "epochs/000002.json" and ".txt" in the folder of the report.

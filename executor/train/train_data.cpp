@@ -114,20 +114,25 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
            options.deviation.empty();
 }
 
+/// Whoever reads each image once has nothing of a copy.
+bool shares_images(const AttemptPlan& plan) {
+    return !plan.sharing.folder.empty() && !plan.inference && traits_of(plan).has_image_files;
+}
+
 /// `options` gets what was measured.
 TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
     DatasetOptions opened = options;
     // Networks of an ensemble may each have their own, over the same samples.
-    const bool moments_later = plan.spec.data.packed || has_embedding(plan.spec.model) ||
+    // Packed and shared images are without.
+    const bool moments_later = plan.spec.data.packed || shares_images(plan) ||
+                               has_embedding(plan.spec.model) ||
                                (plan.inference && plan.inference->is_ensemble());
     auto moments = moments_later ? take_moments(opened) : std::nullopt;
-    open_raw(plan, opened, data);
-    data.split = split_for(plan, *data.raw);
+    open_images(plan, opened, {}, data);
     const std::vector<CategoricalColumn> categorical =
         categorical_columns_read(plan.spec.model, data.raw->index());
     require_categories(*data.raw, data.split, categorical);
-    pack_wanted(plan, opened, {}, data);
     const bool measured = !plan.inference && wants_measured(plan, *data.raw, options);
     if (measured) moments = measure(*data.raw, data.split.train, 1);
     if (moments && !categorical.empty())
@@ -289,9 +294,17 @@ void open_raw(const AttemptPlan& plan, const DatasetOptions& options, TrainData&
                                    sharing_of(plan), data.sharing);
 }
 
-void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
-                 std::span<const AugmentSpec> steps, TrainData& data) {
-    if (!plan.spec.data.packed) return;
+namespace {
+
+/// Those before the first that is drawn.
+std::vector<AugmentSpec> lasting_steps_of(std::span<const AugmentSpec> steps) {
+    const auto lasting = steps.first(lasting_step_count(steps));
+    return {lasting.begin(), lasting.end()};
+}
+
+/// errors  TrainError spec_error when they are no image files
+void pack(const AttemptPlan& plan, const DatasetOptions& options,
+          std::span<const AugmentSpec> steps, TrainData& data) {
     if (!data.raw->decodes_images()) {
         throw TrainError("spec_error",
                          "data.packed is for images that are decoded from files, and this dataset "
@@ -301,13 +314,30 @@ void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
         data.packed.why_not = "there is no folder for packs";
         return;
     }
-    const auto lasting = steps.first(lasting_step_count(steps));
     data.packed = pack_images(*data.raw, {.folder = plan.packed_folder,
                                           .data_path = plan.dataset_path,
-                                          .steps = {lasting.begin(), lasting.end()},
+                                          .steps = lasting_steps_of(steps),
                                           .side_hint = decoding_hint(steps),
                                           .truncated_images = options.truncated_images,
                                           .threads = plan.worker_threads});
+}
+
+}    // namespace
+
+void open_images(const AttemptPlan& plan, const DatasetOptions& options,
+                 std::span<const AugmentSpec> steps, TrainData& data) {
+    const Instant since = system_clock().now();
+    open_raw(plan, options, data);
+    data.split = split_for(plan, *data.raw);
+    if (plan.spec.data.packed) pack(plan, options, steps, data);
+    if (plan.spec.data.packed || !shares_images(plan)) return;
+    data.shared = share_images(*data.raw, {.sharing = sharing_of(plan),
+                                           .format = plan.dataset_format,
+                                           .data_path = plan.dataset_path,
+                                           .opened_with = options,
+                                           .opened_since = since,
+                                           .steps = lasting_steps_of(steps),
+                                           .side_hint = decoding_hint(steps)});
 }
 
 std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset) {

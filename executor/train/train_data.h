@@ -7,6 +7,7 @@
 #include "executor/data/dataset.h"
 #include "executor/data/loader.h"
 #include "executor/data/packed/packed_images.h"
+#include "executor/data/shared/shared_images.h"
 #include "executor/data/shared/use_copy.h"
 #include "executor/data/split.h"
 #include "executor/text/token_sequences.h"
@@ -21,6 +22,7 @@ struct TrainData {
     std::unique_ptr<Dataset> raw;           ///< as stored
     SharingOutcome sharing;                 ///< of what `raw` or `text` keeps in memory
     PackedImages packed;                    ///< of `raw`, with data.packed
+    SharedImages shared;                    ///< of `raw`, where other jobs may read them
     std::unique_ptr<Dataset>
         normalized;    ///< wraps images(); absent when nothing is to be normalised
     Split split;
@@ -34,8 +36,13 @@ struct TrainData {
         files;    ///< that each checkpoint keeps: the tokenizer, the list of damaged images
     std::vector<DataProblem> skipped;    ///< damaged images that `split` is without
 
-    /// Before normalisation; packed ones may have been through the first steps of data.augment.
-    const Dataset& images() const { return packed.dataset ? *packed.dataset : *raw; }
+    /// Before normalisation; packed and shared ones have been through the steps of data.augment
+    /// that come before the first that is drawn.
+    const Dataset& images() const {
+        if (packed.dataset) return *packed.dataset;
+        return shared.dataset ? *shared.dataset : *raw;
+    }
+    bool has_prepared_images() const { return packed.dataset || shared.dataset; }
     const Dataset& dataset() const { return normalized ? *normalized : images(); }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
     SampleDetails details() const;     ///< which must not outlive it
@@ -67,13 +74,13 @@ TrainData open_train_data(const AttemptPlan& plan);
 /// Opens the plan's dataset as `data.raw`, from a copy that is shared where there is one.
 /// errors  as open_dataset
 void open_raw(const AttemptPlan& plan, const DatasetOptions& options, TrainData& data);
+/// The same, its split, and its images as `data.images()`: packed, shared or as they are. `steps`
+/// are those of data.augment.
+/// errors  as open_dataset and split_of; TrainError spec_error for data.packed without image files
+void open_images(const AttemptPlan& plan, const DatasetOptions& options,
+                 std::span<const AugmentSpec> steps, TrainData& data);
 /// How the plan's data is shared.
 SharingOptions sharing_of(const AttemptPlan& plan);
-
-/// Packs the images of data.raw when the job wants that; `steps` come before anything is drawn.
-/// errors  TrainError spec_error when they are no image files
-void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
-                 std::span<const AugmentSpec> steps, TrainData& data);
 
 /// Takes from the dataset's options what is to come after the pixels.
 std::optional<Moments> take_moments(DatasetOptions& options);

@@ -129,6 +129,78 @@ TEST_F(RunImages, packed_images_change_no_bit_and_the_second_job_decodes_none) {
     }
 }
 
+// Goal: whether images are shared changes no bit of a job, wherever its list begins to draw.
+// Method: one job without, two with the same folder; the second finds all images.
+TEST_F(RunImages, shared_images_change_no_bit_and_the_second_job_decodes_none) {
+    enum Steps { none, resized_first, drawn_first, drawn_before_a_resize };
+    for (const Steps steps : {none, resized_first, drawn_first, drawn_before_a_resize}) {
+        AttemptPlan plain = photos();
+        std::vector<AugmentSpec>& list = plain.spec.data.augment;
+        if (steps == none) {
+            list.clear();
+            plain.spec.data.image_size = 8;
+        }
+        if (steps == drawn_first) list.erase(list.begin());
+        if (steps == drawn_before_a_resize) std::swap(list.front(), list.back());
+        if (steps == drawn_before_a_resize) std::swap(list[1], list[2]);
+        AttemptPlan first = plain, second = plain;
+        for (AttemptPlan* plan : {&first, &second}) {
+            plan->sharing.folder = folder_.path() / "decoded";
+            plan->sharing.settled_after = std::chrono::seconds(0);
+            plan->checkpoint_folder = folder_.path() / fmt::format("shared_{}", folders_++);
+        }
+        expect_same_run(plain, first);
+        second.report_folder = folder_.path() / "report";
+        KeepingReporter reporter;
+        run_training(second, reporter);
+        expect_same_bits(plain, second);
+        EXPECT_TRUE(has(reporter.logs, "decoded images are shared with other jobs")) << steps;
+        const auto report =
+            nlohmann::json::parse(std::ifstream(second.report_folder / "report.json"));
+        EXPECT_EQ(report["input"]["decoded"], 0) << steps;
+    }
+}
+
+TEST_F(RunImages, a_job_whose_images_cannot_be_shared_says_why) {
+    AttemptPlan made = photos();
+    made.sharing.folder = folder_.path() / "decoded";
+    made.sharing.settled_after = std::chrono::hours(1);
+    KeepingReporter fresh, small;
+    run_training(made, fresh);
+    EXPECT_TRUE(has(fresh.logs, "images are decoded for this job alone: its files were changed"));
+    made.sharing.settled_after = std::chrono::seconds(0);
+    made.sharing.bytes_max = 40 * 3 * 12 * 14;    // their pixels, without room for records
+    made.checkpoint_folder = folder_.path() / "another";
+    run_training(made, small);
+    EXPECT_TRUE(has(small.logs,
+                    "images that are not in the shared file are decoded for this job "
+                    "alone: "));
+}
+
+TEST_F(RunImages, damaged_images_are_skipped_or_accepted_by_each_job_that_shares_the_others) {
+    cut("0/06.jpg", 30);
+    cut("1/07.jpg", 60);
+    for (const TruncatedImages how : {TruncatedImages::skip, TruncatedImages::accept}) {
+        AttemptPlan plain = photos();
+        plain.spec.data.truncated_images = how;
+        KeepingReporter alone;
+        run_training(plain, alone);
+        for (int job = 0; job < 2; ++job) {
+            AttemptPlan shared = plain;
+            shared.sharing.folder = folder_.path() / "decoded";
+            shared.sharing.settled_after = std::chrono::seconds(0);
+            shared.checkpoint_folder = folder_.path() / fmt::format("shared_{}", folders_++);
+            KeepingReporter reporter;
+            run_training(shared, reporter);
+            expect_same_bits(plain, shared);
+            for (const char* name : {"0/06.jpg", "1/07.jpg"}) {
+                EXPECT_TRUE(has(reporter.logs, name)) << job;
+                EXPECT_TRUE(has(alone.logs, name));
+            }
+        }
+    }
+}
+
 TEST_F(RunImages, a_job_goes_on_without_a_pack_and_says_why) {
     AttemptPlan made = photos();
     made.spec.data.packed = true;
