@@ -13,9 +13,15 @@ std::string_view cookie_name(const Request& request) {
     return request.secure ? "__Host-slipway" : "slipway";
 }
 
-std::string cookie(const Request& request, std::string_view value, std::chrono::seconds keep) {
-    return fmt::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Lax{}", cookie_name(request),
-                       value, keep.count(), request.secure ? "; Secure" : "");
+std::string cookie(const Request& request, std::string_view name, std::string_view value,
+                   std::chrono::seconds keep) {
+    return fmt::format("{}={}; Path=/; Max-Age={}; SameSite=Lax{}", name, value, keep.count(),
+                       request.secure ? "; Secure" : "");
+}
+
+std::string signed_in_cookie(const Request& request, std::string_view value,
+                             std::chrono::seconds keep) {
+    return cookie(request, fmt::format("{}-signed-in", cookie_name(request)), value, keep);
 }
 
 // As a browser writes it: in lower case, without the scheme's own port.
@@ -56,11 +62,19 @@ std::optional<std::string> session_cookie(const Request& request) {
 
 std::string set_session_cookie(const Request& request, std::string_view secret,
                                std::chrono::seconds keep) {
-    return cookie(request, secret, keep);
+    return cookie(request, cookie_name(request), secret, keep) + "; HttpOnly";
 }
 
 std::string clear_session_cookie(const Request& request) {
-    return cookie(request, "", std::chrono::seconds{0});
+    return set_session_cookie(request, "", std::chrono::seconds{0});
+}
+
+std::string set_signed_in_cookie(const Request& request, std::chrono::seconds keep) {
+    return signed_in_cookie(request, "1", keep);
+}
+
+std::string clear_signed_in_cookie(const Request& request) {
+    return signed_in_cookie(request, "", std::chrono::seconds{0});
 }
 
 void require_same_origin(const Request& request) {

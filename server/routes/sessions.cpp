@@ -18,6 +18,7 @@ Response sign_in(const Context& context, const std::string& token_id, Response r
     const std::string secret = open_session(context.services.store, token_id);
     response.headers.push_back(
         {"Set-Cookie", set_session_cookie(context.request, secret, session_keep)});
+    response.headers.push_back({"Set-Cookie", set_signed_in_cookie(context.request, session_keep)});
     return response;
 }
 
@@ -80,7 +81,9 @@ Response logout(const Context& context) {
         require_same_origin(context.request);
         store::end_session(context.services.store, sha256_hex(*secret));
     }
-    return no_content().with("Set-Cookie", clear_session_cookie(context.request));
+    return no_content()
+        .with("Set-Cookie", clear_session_cookie(context.request))
+        .with("Set-Cookie", clear_signed_in_cookie(context.request));
 }
 
 }    // namespace slipway::routes

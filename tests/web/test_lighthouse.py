@@ -13,15 +13,9 @@ class Lighthouse(unittest.TestCase):
         cls.marks = board.run("lighthouse_marks")["marks"]
 
     def test_marks_are_full(self):
-        for page in ("overview", "job"):
+        for page in ("overview", "job", "sign_in"):
             with self.subTest(page):
                 self.assertEqual(self.marks[page], {"accessibility": 100, "best-practices": 100, "failed": []})
-
-    def test_only_the_requests_that_say_that_nobody_is_signed_in_take_from_the_marks_of_the_sign_in(self):
-        marks = self.marks["sign_in"]
-        self.assertEqual(marks["accessibility"], 100)
-        for failed in marks["failed"]:
-            self.assertRegex(failed, "^errors-in-console: .*401")
 
 
 if __name__ == "__main__":

@@ -45,11 +45,23 @@ TEST(Cookie, what_cannot_be_ours_is_ignored) {
 TEST(Cookie, what_is_set_is_closed_to_scripts_and_other_sites) {
     const Request plain = request_with({});
     EXPECT_EQ(set_session_cookie(plain, "abc", std::chrono::seconds{60}),
-              "slipway=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+              "slipway=abc; Path=/; Max-Age=60; SameSite=Lax; HttpOnly");
     const Request secure = request_with({}, Method::POST, true);
     EXPECT_EQ(set_session_cookie(secure, "abc", std::chrono::seconds{60}),
-              "__Host-slipway=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
-    EXPECT_EQ(clear_session_cookie(plain), "slipway=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+              "__Host-slipway=abc; Path=/; Max-Age=60; SameSite=Lax; Secure; HttpOnly");
+    EXPECT_EQ(clear_session_cookie(plain), "slipway=; Path=/; Max-Age=0; SameSite=Lax; HttpOnly");
+}
+
+TEST(Cookie, scripts_see_that_somebody_is_signed_in_and_no_secret) {
+    const Request plain = request_with({});
+    EXPECT_EQ(set_signed_in_cookie(plain, std::chrono::seconds{60}),
+              "slipway-signed-in=1; Path=/; Max-Age=60; SameSite=Lax");
+    const Request secure = request_with({}, Method::POST, true);
+    EXPECT_EQ(set_signed_in_cookie(secure, std::chrono::seconds{60}),
+              "__Host-slipway-signed-in=1; Path=/; Max-Age=60; SameSite=Lax; Secure");
+    EXPECT_EQ(clear_signed_in_cookie(plain), "slipway-signed-in=; Path=/; Max-Age=0; SameSite=Lax");
+    // It is no session.
+    EXPECT_FALSE(session_cookie(request_with({{"cookie", "slipway-signed-in=" + make_secret()}})));
 }
 
 struct OriginCase {

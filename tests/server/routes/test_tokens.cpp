@@ -16,6 +16,14 @@ struct Tokens : testing::Test {
         const std::string_view set = response.header("Set-Cookie");
         return std::string(set.substr(0, set.find(';')));
     }
+    // What the cookie for the dashboard's script is set to; none: it is not set.
+    static std::optional<std::string> signed_in_mark(const client::ClientResponse& response) {
+        const std::string name = "slipway-signed-in=";
+        for (const client::ClientHeader& header : response.headers)
+            if (header.name == "Set-Cookie" && header.value.starts_with(name))
+                return header.value.substr(name.size(), header.value.find(';') - name.size());
+        return std::nullopt;
+    }
     int status(const std::string& cookie, const std::string& method, const std::string& target,
                TestService::Headers headers = {}) {
         headers.push_back({"Cookie", cookie});
@@ -181,7 +189,11 @@ TEST_F(Tokens, a_token_is_exchanged_for_a_cookie) {
     const std::string cookie = cookie_of(response);
     EXPECT_EQ(cookie.find(service.admin), std::string::npos);
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
-    EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"token", "slp_x"}}).status, 401);
+    EXPECT_EQ(signed_in_mark(response), "1");
+    EXPECT_EQ(status("slipway-signed-in=1", "GET", "/v1/me"), 401) << "it grants nothing";
+    const auto refused = service.call_as("", "POST", "/v1/login", {{"token", "slp_x"}});
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_EQ(signed_in_mark(refused), std::nullopt);
     EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"tokens", "x"}}).status, 422);
 }
 
@@ -205,7 +217,9 @@ TEST_F(Tokens, logout_ends_the_session) {
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
     EXPECT_EQ(status(cookie, "POST", "/v1/logout", {{"Sec-Fetch-Site", "same-origin"}}), 204);
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 401);
-    EXPECT_EQ(service.call_as("", "POST", "/v1/logout").status, 204);
+    const auto again = service.call_as("", "POST", "/v1/logout");
+    EXPECT_EQ(again.status, 204);
+    EXPECT_EQ(signed_in_mark(again), "");
 }
 
 TEST_F(Tokens, a_link_signs_in_once) {
@@ -219,6 +233,7 @@ TEST_F(Tokens, a_link_signs_in_once) {
     EXPECT_EQ(first.header("Location"), "/");
     const std::string cookie = cookie_of(first);
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
+    EXPECT_EQ(signed_in_mark(first), "1");
     const auto second = service.call_as("", "GET", path);
     EXPECT_EQ(second.status, 401);
     EXPECT_EQ(second.header("Set-Cookie"), "");

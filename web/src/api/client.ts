@@ -16,8 +16,17 @@ export class ApiError extends Error {
   }
 }
 
-/** False once a request was answered 401: the app then shows the sign-in page. */
-export const signed_in = signal(true);
+// The cookie beside that of the session, which no script can see: whether asking is worth it. Without it nothing is asked, as the browser
+// writes each refusal to its console.
+const marks = ["slipway-signed-in", "__Host-slipway-signed-in"]; // the second over TLS
+const is_marked = () => document.cookie.split("; ").some((one) => marks.includes(one.split("=")[0]));
+
+function forget_mark() {
+  for (const mark of marks) document.cookie = `${mark}=; Path=/; Max-Age=0; SameSite=Lax${mark.startsWith("__Host-") ? "; Secure" : ""}`;
+}
+
+/** False once a request was answered 401, and at first where no cookie says that somebody is: the app then shows the sign-in page. */
+export const signed_in = signal(is_marked());
 
 async function answer_of(path: string, request: RequestInit): Promise<Response> {
   try {
@@ -29,7 +38,10 @@ async function answer_of(path: string, request: RequestInit): Promise<Response> 
 }
 
 async function json_of<T>(path: string, response: Response): Promise<T> {
-  if (response.status === 401 && path !== "/v1/login") signed_in.value = false;
+  if (response.status === 401 && path !== "/v1/login") {
+    forget_mark(); // the session has ended before its cookie
+    signed_in.value = false;
+  }
   const text = await response.text();
   let json: any = {};
   try {
