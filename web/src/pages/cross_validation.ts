@@ -92,7 +92,8 @@ export function CrossValidation({ id }: { id: string }) {
       ? html`<${Table} label="metrics over the folds" columns=${metric_columns} rows=${metrics} key_of=${(metric: MetricOverFolds) => metric.name} />`
       : html`<p class="hint">No fold has succeeded${goes_on ? " yet" : ""}.</p>`}
     <h2>Folds</h2>
-    <${Table} label="folds" columns=${fold_columns(metrics)} rows=${folds} key_of=${(fold: CrossValidationFold) => fold.fold} />
+    ${folds.length > 0 ? html`<${Table} label="folds" columns=${fold_columns(metrics)} rows=${folds} key_of=${(fold: CrossValidationFold) => fold.fold} />`
+      : html`<p class="hint">${goes_on ? "They are made when the samples have been divided." : "None was made."}</p>`}
     ${one.refit_job_id && html`<p>Trained on all samples: <a href=${href(`/jobs/${one.refit_job_id}`)}>the refit</a>.</p>`}
     ${one.oof && html`<p><a href=${address(`${path}/oof`)} download>Out-of-fold predictions</a> (${number(one.oof.rows)} rows, ${bytes(one.oof.bytes)})</p>`}
     <${Curls} requests=${[{ label: "Read it", method: "GET", path }, { label: "Its folds", method: "GET", path: `${path}/folds` },

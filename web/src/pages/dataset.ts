@@ -74,11 +74,11 @@ function Problems({ problems }: { problems: Problem[] }) {
 
 const job_columns: Column<Job>[] = [{ ...name_column, sort: undefined }, state_column, { name: "kind", cell: (job) => job.kind }, { ...created_column, sort: undefined }];
 
-function Jobs({ id }: { id: string }) {
+function Jobs({ id, usable }: { id: string; usable: boolean }) {
   const { value: list, error } = use_refreshed(jobs_path(id), () => get<List<Job>>(jobs_path(id)));
   return html`<section><h2>Jobs that use it</h2>
     <${ErrorNote} error=${error} />
-    ${list?.items.length === 0 && html`<p class="hint">None yet.</p>`}
+    ${list?.items.length === 0 && html`<p class="hint">${usable ? "None yet." : "None."}</p>`}
     ${list && list.items.length > 0 && html`<${Table} label="jobs of the dataset" columns=${job_columns} rows=${list.items} key_of=${(job: Job) => job.id} />`}
     ${list?.next_cursor && html`<p class="hint">These are the newest ${jobs_shown}.</p>`}</section>`;
 }
@@ -104,7 +104,7 @@ export function Dataset({ id }: { id: string }) {
     <${Facts} dataset=${dataset} />
     ${dataset.problems && html`<${Problems} problems=${dataset.problems} />`}
     ${ready && html`<${Preview} dataset=${dataset} /><${Statistics} dataset=${dataset} /><${Splits} dataset=${dataset} />`}
-    <${Jobs} id=${dataset.id} />
+    <${Jobs} id=${dataset.id} usable=${dataset.state !== "failed"} />
     <details><summary>Options</summary><pre tabindex="0" aria-label="options">${JSON.stringify(dataset.options, null, 2)}</pre></details>
     <${Curls} requests=${[{ label: "Read this dataset", method: "GET", path }, { label: "Its samples", method: "GET", path: `${path}/preview?n=24` },
       { label: "Its splits", method: "GET", path: `${path}/splits` }, { label: "Its jobs", method: "GET", path: jobs_path(id) }, { label: "Delete", method: "DELETE", path }]} />

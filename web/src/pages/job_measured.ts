@@ -3,11 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { address } from "../api/base";
 import { get } from "../api/client";
 import type { Evaluation as Measured, Job } from "../api/schema";
-import { metric_value, number } from "../format";
+import { final_states, metric_value, number } from "../format";
 import { html } from "../html";
 import { ErrorNote } from "../parts/error_note";
 import { NamedLink } from "../parts/named_link";
 import { Confusion } from "./confusion";
+
+const has_ended = ({ state }: Job) => final_states.includes(state);
 
 const sides: Record<string, string> = { train: "training", val: "validation" };
 
@@ -27,7 +29,7 @@ export function Prediction({ job }: { job: Job }) {
     <p><${Source} from=${from} /> over <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     ${job.state === "succeeded"
       ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
-      : html`<p class="hint">The result is available when it has succeeded.</p>`}
+      : html`<p class="hint">${has_ended(job) ? "It ended without a result." : "The result is available when it has succeeded."}</p>`}
   </section>`;
 }
 
@@ -43,7 +45,7 @@ export function Evaluation({ job }: { job: Job }) {
     <h2>Evaluation</h2>
     <p><${Source} from=${from} /> on <${NamedLink} id=${data.dataset} />, ${samples_of(data)}.</p>
     <${ErrorNote} error=${error} />
-    ${!succeeded && html`<p class="hint">The metrics are available when it has succeeded.</p>`}
+    ${!succeeded && html`<p class="hint">${has_ended(job) ? "It ended without metrics." : "The metrics are available when it has succeeded."}</p>`}
     ${report && html`<div class="scroll" tabindex="0" role="region" aria-label="metrics"><table>
       <thead><tr><th scope="col">metric</th><th scope="col">value</th></tr></thead>
       <tbody>${Object.entries(report.values).map(([name, value]) => html`<tr key=${name}>

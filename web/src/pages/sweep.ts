@@ -107,10 +107,11 @@ function Facts({ sweep }: { sweep: SweepObject }) {
 function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (trials: SweepTrial[] | undefined) => void }) {
   const axes = useMemo(() => axes_of(trials, sweep.spec.space ?? {}, sweep.spec.objective?.metric ?? "value"), [trials]);
   const has_values = axes.length > 1 && trials.some((trial) => trial.value !== null);
-  if (!has_values) return html`<p class="hint">Plots of the parameters are drawn once a trial has a value.</p>`;
+  const ended = ends.includes(sweep.state);
+  if (!has_values) return html`<p class="hint">${ended ? "No trial has a value, so there are no plots of the parameters." : "Plots of the parameters are drawn once a trial has a value."}</p>`;
   return html`<section><h2>Parameters</h2><${Parallel} trials=${trials} axes=${axes} chosen=${choose} />
     <div class="charts"><${Scatter} trials=${trials} axes=${axes} />
-      <section class="chart"><h3>Importance</h3><p class="hint">Fraction of the variance of the objective that each parameter explains.</p><${Importance} items=${importance} /></section></div></section>`;
+      <section class="chart"><h3>Importance</h3><p class="hint">Fraction of the variance of the objective that each parameter explains.</p><${Importance} items=${importance} ended=${ended} /></section></div></section>`;
 }
 
 export function Sweep({ id }: { id: string }) {
@@ -127,6 +128,7 @@ export function Sweep({ id }: { id: string }) {
   const { sweep, trials } = value;
   const path = `/v1/sweeps/${id}`;
   const writes = may("editor", sweep.project);
+  const ended = ends.includes(sweep.state);
   const chosen_numbers = chosen && new Set(chosen.map((trial) => trial.number));
   const shown = chosen_numbers ? trials.filter((trial) => chosen_numbers.has(trial.number)) : trials;
   const jobs = shown.flatMap((trial) => trial.job_id ?? []).slice(0, compared_max);
@@ -142,9 +144,10 @@ export function Sweep({ id }: { id: string }) {
       ${writes && html`<${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}`}
     ${pictures}
     <h2>Trials${chosen && `: ${shown.length} of ${trials.length}`}</h2>
-    <div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${all_rows ? shown : shown.slice(0, rows_at_first)} key_of=${(trial: SweepTrial) => trial.number} /></div>
+    ${trials.length === 0 && html`<p class="hint">${ended ? "None was started." : "None yet."}</p>`}
+    ${trials.length > 0 && html`<div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${all_rows ? shown : shown.slice(0, rows_at_first)} key_of=${(trial: SweepTrial) => trial.number} /></div>`}
     ${!all_rows && shown.length > rows_at_first && html`<button onClick=${() => show_all_rows(true)}>Show all ${number(shown.length)} trials</button>`}
-    <${Decisions} sweep=${id} revision=${value.revision} />
+    <${Decisions} sweep=${id} revision=${value.revision} ended=${ended} />
     <${Curls} requests=${[{ label: "Read the sweep", method: "GET", path }, { label: "Its trials, the best first", method: "GET", path: `${path}/trials?order_by=best` },
       { label: "Importance of its parameters", method: "GET", path: `${path}/importance` }, { label: "Its decisions", method: "GET", path: `${path}/decisions` },
       ...(writes ? verbs : []).filter(({ offered }) => offered(sweep.state)).map(({ verb, label }) => ({ label, method: "POST", path: `${path}/${verb}` }))]} />

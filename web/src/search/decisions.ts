@@ -17,7 +17,7 @@ const columns: Column<SweepDecision>[] = [
 ];
 
 /** `revision` grows when there may be more of them. */
-export function Decisions({ sweep, revision }: { sweep: string; revision: number }) {
+export function Decisions({ sweep, revision, ended }: { sweep: string; revision: number; ended: boolean }) {
   const [list, set_list] = useState<SweepDecision[]>([]);
   const [more, set_more] = useState(false);
   const [error, set_error] = useState<unknown>();
@@ -36,6 +36,6 @@ export function Decisions({ sweep, revision }: { sweep: string; revision: number
   }, [sweep, revision]);
   return html`<section><h2>Decisions</h2>
     <${ErrorNote} error=${error} />
-    ${list.length === 0 ? html`<p class="hint">None yet.</p>` : html`<div class="tall"><${Table} label="decisions" columns=${columns} rows=${list} key_of=${(one: SweepDecision) => one.seq} /></div>`}
+    ${list.length === 0 ? html`<p class="hint">${ended ? "None." : "None yet."}</p>` : html`<div class="tall"><${Table} label="decisions" columns=${columns} rows=${list} key_of=${(one: SweepDecision) => one.seq} /></div>`}
     ${more && html`<button onClick=${() => read(list)}>More decisions</button>`}</section>`;
 }
