@@ -54,7 +54,9 @@ async function charts({ page, found, tab }) {
   const plot = page.locator(".plot").first();
   await plot.locator("canvas").waitFor();
   await tab(plot, "a chart");
-  for (const key of ["ArrowRight", "ArrowRight", "+"]) await page.keyboard.press(key);
+  for (const key of ["ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+  found.chart_said = await page.locator(".chart").first().locator("[role=status]").innerText();
+  await page.keyboard.press("+");
   await page.getByRole("button", { name: "Show all" }).waitFor();
   found.zoomed_address = page.url();
   await page.keyboard.press("0");
@@ -68,7 +70,13 @@ async function charts({ page, found, tab }) {
   found.chart_file = download.suggestedFilename();
   await tab(page.getByRole("button", { name: "Show the timeline" }), "the timeline");
   await page.keyboard.press("Enter");
-  await page.locator(".trace canvas").waitFor();
+  await tab(page.locator(".trace canvas"), "the picture of the timeline");
+  const span = () => page.locator(".trace + [role=status]").innerText();
+  found.spans_said = [];
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft"]) {
+    await page.keyboard.press(key);
+    found.spans_said.push(await span());
+  }
   await tab(page.getByRole("searchbox", { name: "Search the log" }), "the log");
   await page.keyboard.type("succeeded");
   await tab(page.getByText("Job spec"), "the spec");
@@ -93,7 +101,17 @@ async function brush({ page, found, data, open, tab, check, shot }) {
   await shot("brushed");
   await page.keyboard.press("Escape");
   await until(page, async () => (await rows.count()) === data.trials, "all trials");
-  await tab(page.getByRole("link", { name: /^trial \d+$/ }).first(), "a dot of the scatter");
+  const dots = page.locator(".scatter a");
+  await tab(dots.first(), "a dot of the scatter");
+  found.dots = [];
+  for (let press = 0; press < data.trials; press++) await page.keyboard.press("ArrowLeft"); // to the first one
+  for (let press = 0; press < data.trials; press++) {
+    found.dots.push(await page.evaluate(() => document.activeElement.getAttribute("aria-label")));
+    await page.keyboard.press("ArrowRight");
+  }
+  await page.keyboard.press("Tab");
+  found.dot_after_tab = await dots.evaluateAll((links) => links.includes(document.activeElement));
+  await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
   await until(page, () => page.url().includes("/jobs/job_"), "the job of a dot");
 }
@@ -106,9 +124,33 @@ async function machine({ page, found, open, tab }) {
   await tab(page.getByRole("button", { name: /^Undrain core 8/ }), "the same core");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: /^Drain core 8/ }).waitFor();
+  await tab(page.getByRole("button", { name: "Show", exact: true }), "what ran when");
+  await page.keyboard.press("Enter");
+  await tab(page.locator(".timeline a").first(), "a bar");
+  found.bars = [];
+  for (const key of ["ArrowRight", "ArrowRight", "ArrowDown"]) {
+    found.bars.push(await page.evaluate(() => document.activeElement.getAttribute("aria-label")));
+    await page.keyboard.press(key);
+  }
   await tab(page.getByText("As curl"), "the requests");
   await page.keyboard.press("Enter");
   found.machine_curls = await page.locator(".curl").innerText();
+}
+
+async function what_if({ page, found, data, open, tab }) {
+  await open("#/queue");
+  await page.getByRole("link", { name: "held", exact: true }).waitFor();
+  const form = page.getByRole("form", { name: "what if" });
+  await tab(form.getByLabel("Job", { exact: true }), "the job of the question");
+  await page.keyboard.type("held");
+  await tab(form.getByLabel("were of class"), "its class");
+  await page.keyboard.type("urgent");
+  await tab(form.getByLabel("More hosts"), "more hosts");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  const said = page.locator("section:has(> form) [role=status]");
+  await said.waitFor();
+  found.what_if = await said.innerText();
 }
 
 async function upload({ page, found, data, open, tab }) {
@@ -145,7 +187,7 @@ async function sign_in_again({ page, found, data, tab }) {
 await run(async (with_page) => {
   with_page.found.without_focus = [];
   const tab = (wanted, what) => tab_to(with_page.page, with_page.found, wanted, what);
-  for (const use of [jobs, charts, brush, machine, upload, sign_in_again]) await use({ ...with_page, tab });
+  for (const use of [jobs, charts, brush, machine, what_if, upload, sign_in_again]) await use({ ...with_page, tab });
   // A stream that ends with its session is told so.
   with_page.found.console = with_page.found.console.filter((one) => !/status of 401/.test(one));
 });

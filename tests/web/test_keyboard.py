@@ -17,6 +17,7 @@ class Keyboard(NoComplaints, unittest.TestCase):
             board.submit_ended(f"rate_{number}", points_job(name=f"rate-{number}", train={"optimizer": {"name": "adam", "lr": rate}}))
         board.add_sweep("sweep", objective={"metric": "val_loss", "mode": "min"}, job=without_name(points_job(train={"epochs": 1})),
                         limits={"max_trials": TRIALS, "max_concurrent": 3})
+        board.submit("held", points_job(name="held", limits={"start_after": "2100-01-01T00:00:00Z"}))
         file = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
         file.write_text("a,b,label\n" + "".join(f"{row},{row % 3},{'even' if row % 2 == 0 else 'odd'}\n" for row in range(40)))
         cls.found = board.run("keyboard", trials=TRIALS, file=str(file))
@@ -31,6 +32,30 @@ class Keyboard(NoComplaints, unittest.TestCase):
         self.assertIn("zoom=", self.found["zoomed_address"])
         self.assertEqual(self.found["curve_shown"], "false")
         self.assertTrue(self.found["chart_file"].endswith(".csv"))
+
+    def test_the_cursor_of_a_chart_says_its_values(self):
+        self.assertRegex(self.found["chart_said"], r"train_loss [\d.e-]+( at step [\d,]+)?, val_loss [\d.e-]+")
+
+    def test_arrows_go_from_span_to_span(self):
+        said = self.found["spans_said"]
+        for words in said:
+            self.assertRegex(words, r"^.+: .+, [\d.]+ m?s from [\d.]+ m?s")
+        self.assertNotEqual(said[0], said[1])
+        threads = [words.partition(":")[0] for words in said]
+        self.assertEqual(threads[0], threads[1])
+        self.assertNotEqual(threads[1], threads[2])
+        self.assertEqual(threads[1], threads[3])
+
+    def test_arrows_go_from_dot_to_dot_and_tab_past_them(self):
+        self.assertEqual(len(set(self.found["dots"])), TRIALS)
+        self.assertFalse(self.found["dot_after_tab"])
+
+    def test_arrows_go_from_bar_to_bar(self):
+        self.assertEqual(len(set(self.found["bars"])), 3)
+        self.assertRegex(self.found["bars"][0], r"^core \d: job_\w+, attempt 1: ")
+
+    def test_a_change_of_the_queue_is_tried_out(self):
+        self.assertRegex(self.found["what_if"], r"^The job would (not )?start .*Of 1 queued job none would start later, none sooner.$")
 
     def test_the_ends_of_an_axis_are_moved_and_say_their_value(self):
         place, value = self.found["half_of_axis"]

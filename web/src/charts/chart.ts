@@ -9,6 +9,7 @@ import { x_extent } from "./extent";
 import { ChartFiles } from "./chart_files";
 import { Legend } from "./legend";
 import { height_px, make_plot, refit, type PlotInputs } from "./plot";
+import { reading } from "./reading";
 import { scheme_revision } from "./scheme";
 import { keep_view, type Range, type View } from "./view";
 
@@ -23,15 +24,19 @@ interface ChartProps {
 const key_zoom = 0.5;
 const key_move = 0.05;
 
-/** What the keys do: arrows move the cursor, + and − zoom around it, 0 shows all. */
-function on_key(event: KeyboardEvent, curves: Curve[], view: View, zoom_to: (range: Range | undefined) => void) {
+/** What the keys do: arrows move the cursor and `say` where it is, + and − zoom around it, 0 shows all. */
+function on_key(event: KeyboardEvent, curves: Curve[], view: View, zoom_to: (range: Range | undefined) => void, say: (x: number) => void) {
   const { min, max } = x_extent(curves, view);
   const at = view.hover.value ?? (min + max) / 2;
   const width = max - min;
   const around = (factor: number) => zoom_to({ min: at - (at - min) * factor, max: at + (max - at) * factor });
+  const go_to = (x: number) => {
+    view.hover.value = x;
+    say(x);
+  };
   const moves: Record<string, () => void> = {
-    ArrowLeft: () => (view.hover.value = Math.max(min, at - key_move * width)),
-    ArrowRight: () => (view.hover.value = Math.min(max, at + key_move * width)),
+    ArrowLeft: () => go_to(Math.max(min, at - key_move * width)),
+    ArrowRight: () => go_to(Math.min(max, at + key_move * width)),
     "+": () => around(key_zoom),
     "=": () => around(key_zoom),
     "-": () => around(1 / key_zoom),
@@ -77,6 +82,7 @@ export function Chart({ title, y_title, curves, view, revision }: ChartProps) {
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const entries = curves.map((curve, index) => ({ curve, index, hidden: hidden.value.has(curve.name) }));
   const shown = entries.filter((one) => !one.hidden);
+  const said = useSignal(""); // to those who do not see the cursor that keys move
   const under_pointer = useRef(false);
   const zoom_to = (range: Range | undefined) => {
     view.zoom.value = range;
@@ -112,11 +118,17 @@ export function Chart({ title, y_title, curves, view, revision }: ChartProps) {
     under_pointer.current = false;
     view.hover.value = undefined;
   };
+  const blur = () => {
+    view.hover.value = undefined;
+    said.value = "";
+  };
+  const say = (x: number) => (said.value = reading(shown.map(({ curve }) => curve), x, view.x_axis.value));
   return html`<figure class="chart">
     <figcaption>${title} <${ChartFiles} title=${title} plot=${plot} inputs=${live} curves=${curves} /></figcaption>
     <div ref=${holder} class="plot" tabindex="0" role="group" aria-label=${`${title} over ${view.x_axis.value}; last: ${last}`}
-      onKeyDown=${(event: KeyboardEvent) => on_key(event, curves, view, zoom_to)} onDblClick=${() => zoom_to(undefined)}
-      onPointerEnter=${() => (under_pointer.current = true)} onPointerLeave=${leave} onBlur=${() => (view.hover.value = undefined)}></div>
+      onKeyDown=${(event: KeyboardEvent) => on_key(event, curves, view, zoom_to, say)} onDblClick=${() => zoom_to(undefined)}
+      onPointerEnter=${() => (under_pointer.current = true)} onPointerLeave=${leave} onBlur=${blur}></div>
+    <span class="unseen" role="status">${said.value}</span>
     <${Legend} entries=${entries} view=${view} toggle=${toggle} />
   </figure>`;
 }

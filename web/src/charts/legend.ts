@@ -1,8 +1,8 @@
 // The curves of a chart by name, with what each is under the cursor, or its last value. A click hides one.
 import { html } from "../html";
-import { clock, number } from "../format";
-import { type Curve, type Point, nearest, x_of } from "./curve";
+import { type Curve, nearest } from "./curve";
 import { colour_of, dash_of } from "./palette";
+import { place_words, value_words } from "./reading";
 import { scheme_revision } from "./scheme";
 import type { View } from "./view";
 
@@ -12,12 +12,6 @@ function Key({ index }: { index: number }) {
     stroke-width="3" stroke-dasharray=${dash_of(index).join(" ")} /></svg>`;
 }
 
-function words(point: Point | undefined): string {
-  if (!point) return "–";
-  const spread = point.min !== undefined && point.max !== undefined && point.min !== point.max ? ` (${number(point.min)} to ${number(point.max)})` : "";
-  return `${number(point.value)}${spread}`;
-}
-
 interface Entry { curve: Curve; index: number; hidden: boolean }
 
 export function Legend({ entries, view, toggle }: { entries: Entry[]; view: View; toggle: (name: string) => void }) {
@@ -25,9 +19,8 @@ export function Legend({ entries, view, toggle }: { entries: Entry[]; view: View
   const axis = view.x_axis.value;
   return html`<ul class="legend">${entries.map(({ curve, index, hidden }) => {
     const point = x === undefined ? curve.points.at(-1) : nearest(curve, x, axis);
-    const at = point && (axis === "time" ? clock(new Date(point.time_ms).toISOString()) : `${axis} ${number(+x_of(curve, point, axis).toFixed(2))}`);
     return html`<li key=${curve.name}><button class="legend-entry" aria-pressed=${!hidden} title=${hidden ? "Show" : "Hide"} onClick=${() => toggle(curve.name)}>
       <${Key} index=${index} /><span class="legend-name">${curve.name}</span></button>
-      <span class="legend-value">${words(point)}</span> <span class="hint">${at}</span></li>`;
+      <span class="legend-value">${value_words(point)}</span> <span class="hint">${point && place_words(curve, point, axis)}</span></li>`;
   })}</ul>`;
 }

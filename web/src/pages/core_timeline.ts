@@ -6,6 +6,7 @@ import type { Attempt, Core, Decision } from "../api/schema";
 import { duration, time } from "../format";
 import { html } from "../html";
 import { href } from "../route";
+import { along_rows, go_by_arrows, stop_of } from "../parts/arrow_stops";
 import { ErrorNote } from "../parts/error_note";
 
 const decisions_read = 100;
@@ -40,6 +41,8 @@ async function read(): Promise<Timeline> {
   return { spans, from_ms: Math.min(now_ms, ...begins), to_ms: Math.max(...spans.map(({ attempt }) => end_of(attempt, now_ms)), now_ms) };
 }
 
+const by_begin = (a: Span, b: Span) => Date.parse(a.attempt.created_at) - Date.parse(b.attempt.created_at);
+
 /** One colour for a job wherever it ran; its name is in the title of each bar. */
 const colour_of = (spans: Span[], job_id: string) => [...new Set(spans.map((one) => one.job_id))].indexOf(job_id) % colours;
 
@@ -53,13 +56,15 @@ export function Picture({ timeline, cores }: { timeline: Timeline; cores: Core[]
   const length_ms = Math.max(1, to_ms - from_ms);
   const x_of = (at_ms: number) => label_width + ((width - label_width) * (at_ms - from_ms)) / length_ms;
   const height = cores.length * row_height + axis_height;
-  const bars = cores.flatMap((core, row) => spans.filter(({ attempt }) => attempt.host === core.host && attempt.cores.includes(core.core)).map((span) => {
+  let stops = 0;
+  const bars = cores.flatMap((core, row) => spans.filter(({ attempt }) => attempt.host === core.host && attempt.cores.includes(core.core)).sort(by_begin).map((span) => {
     const begin = x_of(Date.parse(span.attempt.created_at));
     const end = x_of(end_of(span.attempt, to_ms));
-    return html`<a key=${`${row} ${span.job_id} ${span.attempt.attempt}`} href=${href(`/jobs/${span.job_id}`)} aria-label=${`core ${core.core}: ${words_of(span)}`}>
+    return html`<a tabindex=${stop_of(stops++)} key=${`${row} ${span.job_id} ${span.attempt.attempt}`} href=${href(`/jobs/${span.job_id}`)} aria-label=${`core ${core.core}: ${words_of(span)}`}>
       <rect class=${`span span-${colour_of(spans, span.job_id)}`} x=${begin} y=${row * row_height + 2} width=${Math.max(2, end - begin)} height=${row_height - 4}><title>${words_of(span)}</title></rect></a>`;
   }));
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="what ran when"><svg class="timeline" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${duration(length_ms / 1000)} of ${cores.length} cores`}>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="what ran when"><svg class="timeline" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${duration(length_ms / 1000)} of ${cores.length} cores; arrows go from bar to bar`}
+      onKeyDown=${go_by_arrows(along_rows)}>
     ${cores.map((core, row) => html`<text key=${`${core.host} ${core.core}`} x="4" y=${row * row_height + 15}>${core.host} ${core.core}</text>`)}
     ${bars}
     <text x=${label_width} y=${height - 4}>${time(new Date(from_ms).toISOString())}</text>
@@ -74,5 +79,5 @@ export function CoreTimeline({ cores }: { cores: Core[] }) {
     <${ErrorNote} error=${error} />
     ${timeline?.spans.length === 0 && html`<p class="hint">Nothing has been started yet.</p>`}
     ${timeline && timeline.spans.length > 0 && html`<${Picture} timeline=${timeline} cores=${cores} />
-      <p class="hint">The last ${jobs_read} jobs that were started, at most; each bar leads to its job.</p>`}</section>`;
+      <p class="hint">The last ${jobs_read} jobs that were started, at most; each bar leads to its job. With the keyboard, arrows go from bar to bar.</p>`}</section>`;
 }

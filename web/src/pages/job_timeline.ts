@@ -8,10 +8,10 @@ import type { Range } from "../charts/view";
 import { html } from "../html";
 import { ErrorNote } from "../parts/error_note";
 import { Table, type Column } from "../parts/table";
-import { colour_of_name, height_of, label_px, paint_trace, seconds, span_at, trace_of, type Span, type Total, type Trace } from "./trace";
+import { colour_of_name, height_of, label_px, paint_trace, seconds, span_at, span_by_key, trace_of, type Span, type Total, type Trace } from "./trace";
 
 const key_zoom = 0.5;
-const key_move = 0.2;
+const arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 const drag_min_px = 4;
 const totals_max = 15;
 
@@ -36,7 +36,11 @@ function Picture({ trace }: { trace: Trace }) {
   const width = useSignal(0);
   const pointed = useSignal<Span | undefined>(undefined);
   const drag = useRef<number>();
-  useEffect(() => void (range.value = all), [trace]);
+  const marked = useSignal<Span | undefined>(undefined); // by keys
+  useEffect(() => {
+    range.value = all;
+    marked.value = undefined;
+  }, [trace]);
   useEffect(() => {
     const parent = holder.current!.parentElement!;
     const observer = new ResizeObserver(() => (width.value = parent.clientWidth));
@@ -49,8 +53,8 @@ function Picture({ trace }: { trace: Trace }) {
     element.style.height = `${height_of(trace)}px`;
     const canvas = element.getContext("2d")!;
     canvas.scale(devicePixelRatio, devicePixelRatio);
-    paint_trace(canvas, trace, range.value, width.value);
-  }, [trace, range.value, width.value, scheme_revision.value]);
+    paint_trace(canvas, trace, range.value, width.value, marked.value);
+  }, [trace, range.value, width.value, scheme_revision.value, marked.value]);
 
   const show = (min: number, max: number) => {
     const length = Math.min(max - min, all.max);
@@ -58,12 +62,19 @@ function Picture({ trace }: { trace: Trace }) {
     range.value = { min: begin, max: begin + length };
   };
   const second_at = (x: number) => range.value.min + (Math.max(0, x - label_px) / (width.value - label_px)) * (range.value.max - range.value.min);
+  const go_to = (key: string) => {
+    const { min, max } = range.value;
+    const span = span_by_key(trace, marked.value, key, min);
+    if (!span) return;
+    marked.value = span;
+    if (span.end_s < min || span.begin_s > max) show(span.begin_s - (max - min) / 2, span.begin_s + (max - min) / 2);
+  };
   const on_key = (event: KeyboardEvent) => {
     const { min, max } = range.value;
-    const [middle, half] = [(min + max) / 2, (max - min) / 2];
+    const half = (max - min) / 2;
+    const middle = marked.value ? (Math.max(min, marked.value.begin_s) + Math.min(max, marked.value.end_s)) / 2 : min + half;
     const moves: Record<string, () => void> = {
-      ArrowLeft: () => show(min - key_move * half, max - key_move * half),
-      ArrowRight: () => show(min + key_move * half, max + key_move * half),
+      ...Object.fromEntries(arrows.map((key) => [key, () => go_to(key)])),
       "+": () => show(middle - half * key_zoom, middle + half * key_zoom),
       "-": () => show(middle - half / key_zoom, middle + half / key_zoom),
       "0": () => show(0, all.max),
@@ -78,11 +89,12 @@ function Picture({ trace }: { trace: Trace }) {
     if (from === undefined || Math.abs(event.offsetX - from) < drag_min_px) return;
     show(second_at(Math.min(from, event.offsetX)), second_at(Math.max(from, event.offsetX)));
   };
+  const spoken = pointed.value ?? marked.value;
   return html`<div class="trace"><canvas ref=${holder} tabindex="0" role="img" aria-label=${`${trace.threads.length} threads over ${seconds(trace.end_s, 1)}; the table has what took the most time`}
-      onKeyDown=${on_key} onDblClick=${() => show(0, all.max)} onPointerDown=${(event: PointerEvent) => (drag.current = event.offsetX)} onPointerUp=${end_drag}
+      onKeyDown=${on_key} onBlur=${() => (marked.value = undefined)} onDblClick=${() => show(0, all.max)} onPointerDown=${(event: PointerEvent) => (drag.current = event.offsetX)} onPointerUp=${end_drag}
       onPointerMove=${(event: PointerEvent) => (pointed.value = span_at(trace, range.value, width.value, event.offsetX, event.offsetY))}
       onPointerLeave=${() => (pointed.value = undefined)}></canvas></div>
-    <p class="hint">${pointed.value ? words_of(pointed.value, trace.threads) : "Drag over a part to see it larger; a double click or the key 0 shows all. + and − zoom, arrows move."}</p>`;
+    <p class="hint" role="status">${spoken ? words_of(spoken, trace.threads) : "Drag over a part to see it larger; a double click or the key 0 shows all. Arrows go from span to span, + and − zoom."}</p>`;
 }
 
 export function JobTimeline({ job }: { job: Job }) {

@@ -10,10 +10,10 @@ const keys: [string, string][] = [
   ["Tab", "the next link, field, button, chart or table; Shift+Tab the one before"],
   ["Enter", "follow a link, press a button, open “As curl”; on a dot of a scatter or a bar of a timeline: its job"],
   ["Space", "press a button, check a box; on a head of a column: sort by it; on a name below a chart: hide or show the curve"],
-  ["← →", "on a chart or a timeline: move the cursor or the part that is seen; on a table: scroll"],
-  ["+ −", "on a chart or a timeline: zoom in and out"],
-  ["0", "on a chart or a timeline: show all"],
-  ["↑ ↓", "on an end of an axis of parallel coordinates: move it; with Shift ten times as far; Home and End to the ends"],
+  ["← →", "on a chart: move the cursor, whose values are announced; on a timeline or a scatter: go to the next bar or dot; on a table: scroll"],
+  ["+ −", "on a chart or the timeline of a job: zoom in and out"],
+  ["0", "on a chart or the timeline of a job: show all"],
+  ["↑ ↓", "on a timeline: go to another core or thread; on an end of an axis of parallel coordinates: move it; with Shift ten times as far; Home and End to the ends"],
   ["Esc", "on an axis of parallel coordinates: keep all of it"],
 ];
 

@@ -72,7 +72,8 @@ export function seconds(value_s: number, width_s: number): string {
   return width_s < 0.1 ? `${(value_s * 1000).toFixed(width_s < 0.01 ? 2 : 0)} ms` : `${value_s.toFixed(width_s < 10 ? 2 : 0)} s`;
 }
 
-export function paint_trace(canvas: CanvasRenderingContext2D, trace: Trace, { min, max }: Range, width: number) {
+/** `marked`: the span that keys went to. */
+export function paint_trace(canvas: CanvasRenderingContext2D, trace: Trace, { min, max }: Range, width: number, marked?: Span) {
   const x_of = (at_s: number) => label_px + ((width - label_px) * (at_s - min)) / (max - min);
   const colours = new Map(trace.totals.map(({ name }) => [name, colour_of_name(trace, name)]));
   const bar = ({ row, name, begin_s, end_s }: Span) => {
@@ -83,7 +84,12 @@ export function paint_trace(canvas: CanvasRenderingContext2D, trace: Trace, { mi
   const seen = trace.spans.filter(({ begin_s, end_s }) => end_s >= min && begin_s <= max);
   for (const span of seen) if (span.name === whole) bar(span);
   for (const span of seen) if (span.name !== whole) bar(span);
-  canvas.fillStyle = ink().text;
+  canvas.fillStyle = canvas.strokeStyle = ink().text;
+  if (marked && seen.includes(marked)) {
+    const from = Math.max(label_px, x_of(marked.begin_s));
+    canvas.lineWidth = 2;
+    canvas.strokeRect(from - 1, marked.row * row_px + 1, Math.max(3, Math.min(width, x_of(marked.end_s)) - from + 2), row_px - 2);
+  }
   canvas.font = "12px system-ui, sans-serif";
   trace.threads.forEach((thread, row) => canvas.fillText(thread, 0, row * row_px + 15));
   const base = trace.threads.length * row_px + 14;
@@ -99,4 +105,28 @@ export function span_at({ spans }: Trace, { min, max }: Range, width: number, x:
   const slack_s = (max - min) / (width - label_px); // a bar is a pixel wide at least
   const there = spans.filter(({ row, begin_s, end_s }) => row === Math.floor(y / row_px) && begin_s <= at_s && at_s <= Math.max(end_s, begin_s + slack_s));
   return there.find(({ name }) => name !== whole) ?? there[0];
+}
+
+const in_order = (a: Span, b: Span) => a.begin_s - b.begin_s || b.end_s - a.end_s;
+
+/** The span of `row` that begins nearest to `at_s`. */
+function nearest_span({ spans }: Trace, row: number, at_s: number): Span | undefined {
+  let best: Span | undefined;
+  for (const span of spans) if (span.row === row && (!best || Math.abs(span.begin_s - at_s) < Math.abs(best.begin_s - at_s))) best = span;
+  return best;
+}
+
+/** Where keys go from `from`: to the span before or after it on its thread, or to the nearest of another thread that has any. */
+export function span_by_key(trace: Trace, from: Span | undefined, key: string, at_s: number): Span | undefined {
+  const step = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
+  if (!from) return trace.threads.map((_, row) => nearest_span(trace, row, at_s)).find(Boolean);
+  if (key === "ArrowLeft" || key === "ArrowRight") {
+    const row = trace.spans.filter((span) => span.row === from.row).sort(in_order);
+    return row[row.indexOf(from) + step];
+  }
+  for (let row = from.row + step; row >= 0 && row < trace.threads.length; row += step) {
+    const found = nearest_span(trace, row, from.begin_s);
+    if (found) return found;
+  }
+  return undefined;
 }

@@ -4,6 +4,7 @@ import type { SweepTrial } from "../api/schema";
 import { number } from "../format";
 import { html } from "../html";
 import { href } from "../route";
+import { across, go_by_arrows, stop_of } from "../parts/arrow_stops";
 import type { Axis } from "./axis";
 
 const width = 480;
@@ -21,16 +22,18 @@ export function Scatter({ trials, axes }: { trials: SweepTrial[]; axes: Axis[] }
     const [x, y] = [axis.place(trial), objective.place(trial)];
     return x === undefined || y === undefined ? [] : [{ trial, x: x_of(x), y: y_of(y) }];
   });
+  let stops = 0;
   const dot = ({ trial, x, y }: (typeof dots)[number]) => html`<circle class="dot" cx=${x} cy=${y} r="4"><title>trial ${trial.number}: ${number(trial.value)}</title></circle>`;
   return html`<figure class="chart"><figcaption>${objective.name} over <select class="inline" aria-label="parameter" value=${axis.name}
       onChange=${(event: Event) => (wanted.value = (event.target as HTMLSelectElement).value)}>
       ${axes.slice(0, -1).map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}</select></figcaption>
-    <svg class="scatter" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${objective.name} of ${dots.length} trials over ${axis.name}; the table has the values`}>
+    <svg class="scatter" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${objective.name} of ${dots.length} trials over ${axis.name}; the table has the values; arrows go from dot to dot`}
+        onKeyDown=${go_by_arrows(across)}>
       <path class="rule" d=${`M${margin.left} ${margin.top}V${height - margin.bottom}H${width - margin.right}`} />
       ${axis.ends[0] === axis.ends[1] ? html`<text x=${x_of(0.5)} y=${height - 22} text-anchor="middle">${axis.ends[0]}</text>`
         : html`<text x=${margin.left} y=${height - 22}>${axis.ends[0]}</text><text x=${width - margin.right} y=${height - 22} text-anchor="end">${axis.ends[1]}</text>`}
       <text x=${margin.left - 6} y=${height - margin.bottom} text-anchor="end">${objective.ends[0]}</text><text x=${margin.left - 6} y=${margin.top + 8} text-anchor="end">${objective.ends[1]}</text>
       <text x=${(width + margin.left) / 2} y=${height - 6} text-anchor="middle">${axis.name}</text>
-      ${dots.map((one) => (one.trial.job_id ? html`<a key=${one.trial.number} href=${href(`/jobs/${one.trial.job_id}`)} aria-label=${`trial ${one.trial.number}`}>${dot(one)}</a>` : dot(one)))}
+      ${dots.map((one) => (one.trial.job_id ? html`<a tabindex=${stop_of(stops++)} key=${one.trial.number} href=${href(`/jobs/${one.trial.job_id}`)} aria-label=${`trial ${one.trial.number}: ${number(one.trial.value)}`}>${dot(one)}</a>` : dot(one)))}
     </svg></figure>`;
 }
