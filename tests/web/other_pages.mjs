@@ -113,6 +113,50 @@ async function timeline({ page, found, data, open, check, shot }) {
   await shot("job_timeline");
 }
 
+/** Eight cores are taken and a job waits for them: two more hosts would start it at once. */
+async function what_if({ page, found, data, open, check, look }) {
+  const post = async (path, body) => {
+    const answer = await page.request.post(data.url + path, { data: body, headers: { origin: new URL(data.url).origin } });
+    if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`);
+    return answer.json();
+  };
+  const [first, second] = [await post("v1/jobs", { ...data.wide, name: "wide-1" }), await post("v1/jobs", { ...data.wide, name: "wide-2" })];
+  const state_of = async ({ id }) => (await (await page.request.get(`${data.url}v1/jobs/${id}`)).json()).state;
+  await until(page, async () => (await state_of(first)) === "running", "the first of them");
+  await open("#/queue");
+  await page.getByRole("link", { name: "wide-2" }).waitFor();
+  const form = page.getByRole("form", { name: "what if" });
+  const ask = () => form.getByRole("button", { name: "Simulate" }).click();
+  const section = page.locator("section").filter({ has: form });
+  found.what_if = {};
+  await ask();
+  await section.getByRole("alert").waitFor();
+  found.what_if.nothing = await section.getByRole("alert").innerText();
+  await form.getByLabel("Job", { exact: true }).selectOption({ value: second.id });
+  await form.getByLabel("were of class").selectOption("urgent");
+  await form.getByLabel("More hosts").fill("2");
+  await ask();
+  const table = page.getByRole("region", { name: "what would change" });
+  await table.waitFor();
+  found.what_if.said = await section.locator("> [role=status]").innerText();
+  found.what_if.row = await table.locator("tbody tr").first().innerText();
+  await section.getByText("As curl").click();
+  found.what_if.curl = await section.locator(".curl pre").innerText();
+  await look("what_if");
+  await form.getByLabel("Job", { exact: true }).selectOption("new");
+  await form.getByLabel("More hosts").fill("0");
+  await section.getByLabel("the new job as JSON").fill(JSON.stringify({ ...data.wide, model: { arch: "mlp", width: -3 } }));
+  await ask();
+  await section.getByRole("alert").waitFor();
+  found.what_if.refused = await section.getByRole("alert").innerText();
+  await section.getByLabel("the new job as JSON").fill(JSON.stringify({ ...data.wide, queue: { class: "urgent" } }));
+  await ask();
+  await table.waitFor();
+  found.what_if.new_job = await table.innerText();
+  await look("what_if_new");
+  for (const { id } of [second, first]) await post(`v1/jobs/${id}/cancel`);
+}
+
 async function queue({ page, found, open }) {
   await open("#/queue");
   await page.getByRole("link", { name: "held" }).waitFor();
@@ -130,5 +174,6 @@ async function queue({ page, found, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [compare, sweep, population, lineage, timeline, machine, queue]) await use(with_page);
+  for (const use of [compare, sweep, population, lineage, timeline, machine, what_if, queue]) await use(with_page);
+  with_page.found.console = with_page.found.console.filter((one) => !/status of 422/.test(one)); // the browser reports each refusal
 });

@@ -481,6 +481,47 @@ export interface QueueRate {
 }
 /** How many queued jobs wait for one reason. */
 export interface QueueReason { code: string; jobs: number; }
+/** A change of the queue or of the machine. */
+export interface QueueSimulate {
+  class?: "urgent" | "high" | "normal" | "low" | "idle";
+  cores_per_host?: number;
+  job?: JobSpec;
+  job_id?: string;
+  more_hosts?: number;
+}
+/** What the change would do. */
+export interface QueueSimulation {
+  at: string;
+  complete: boolean;
+  delayed: StartChange[];
+  delayed_jobs: number;
+  job: SimulatedJob | null;
+  jobs: number;
+  sooner: StartChange[];
+  sooner_jobs: number;
+  until: string;
+}
+/** When and where the job would start. */
+export interface SimulatedJob {
+  blocking_job: string | null;
+  code: string | null;
+  cores: number[] | null;
+  estimate_from: string | null;
+  host: string | null;
+  job_id: string | null;
+  message: string | null;
+  starts_at: string | null;
+  starts_in_s: number | null;
+  unchanged_starts_at: string | null;
+}
+/** A job that would start at another time. */
+export interface StartChange {
+  after_at: string | null;
+  before_at: string | null;
+  by_s: number | null;
+  job_id: string;
+  project: string;
+}
 /** What the queue holds and how fast it moves. */
 export interface QueueStats {
   at: string;

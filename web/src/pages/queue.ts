@@ -1,6 +1,7 @@
 // The queue in its order: why each job waits, and when it is expected to start.
 import { useMemo } from "preact/hooks";
 import { get, query, type List } from "../api/client";
+import { may } from "../api/me";
 import type { Explanation, QueuedJob, QueueStats } from "../api/schema";
 import { duration, number, sentence, time } from "../format";
 import { html } from "../html";
@@ -12,6 +13,7 @@ import { now_and_then } from "../parts/now_and_then";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 import { TurnPages } from "../parts/turn_pages";
+import { WhatIf } from "./queue_what_if";
 
 const page_size = 10; // each has a reason of its own, which is asked for
 const pause_ms = 5000;
@@ -100,6 +102,7 @@ export function Queue() {
     ${value?.waiting.length === 0 && html`<p>No job waits. A job that is submitted now starts at once if there are free cores for it.</p>`}
     ${value && value.waiting.length > 0 && html`<${Table} label="queue" columns=${columns} rows=${value.waiting} key_of=${(one: Waiting) => one.place.job_id} />`}
     <${TurnPages} next_cursor=${value?.next_cursor} />
+    ${value && may("editor") && html`<${WhatIf} waiting=${value.waiting.map(({ place }) => place)} />`}
     <${Curls} requests=${[{ label: "The queue", method: "GET", path: list_path(cursor) }, { label: "Its figures", method: "GET", path: "/v1/queue/stats" },
       ...(value?.waiting[0] ? [{ label: "Why the first one waits", method: "GET", path: `/v1/jobs/${value.waiting[0].place.job_id}/explain` }] : [])]} />
   </main>`;
