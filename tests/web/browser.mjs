@@ -30,18 +30,23 @@ function watch(page, origin, found) {
   page.on("dialog", (dialog) => dialog.accept());
 }
 
-// axe is run in an isolated world of the devtools, so the page's policy stays as strict as it is.
-async function violations(browser, page) {
+// WCAG 2.2 AA has a least size of targets, which axe looks at only when it is asked to.
+const all_rules = { rules: { "target-size": { enabled: true } } };
+// Of the same page in the other scheme: nothing but its colours is another.
+const colour_rules = { runOnly: { type: "rule", values: ["color-contrast", "link-in-text-block"] } };
+
+/** axe in an isolated world of the devtools, so that the page's policy stays as strict as it is; a world has its name as long as its document lasts. */
+async function axe_of(browser, page) {
   const session = await browser.newCDPSession(page);
-  const { frameTree } = await session.send("Page.getFrameTree");
-  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
-  const evaluate = (expression, awaitPromise = false) =>
-    session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise, returnByValue: true });
-  await evaluate(axe);
-  // WCAG 2.2 AA has a least size of targets, which axe looks at only when it is asked to.
-  const { result } = await evaluate("axe.run({ rules: { 'target-size': { enabled: true } } }).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))", true);
-  await session.detach();
-  return result.value ?? ["axe gave nothing"];
+  return async (rules) => {
+    const { frameTree } = await session.send("Page.getFrameTree");
+    const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
+    const evaluate = (expression, awaitPromise = false) =>
+      session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise, returnByValue: true });
+    if ((await evaluate("typeof axe")).result.value === "undefined") await evaluate(axe);
+    const { result } = await evaluate(`axe.run(${JSON.stringify(rules)}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))`, true);
+    return result.value ?? ["axe gave nothing"];
+  };
 }
 
 /** Calls `use` with a signed-in page and prints what it put into `found`. `more_args`: of the browser. */
@@ -58,24 +63,28 @@ export async function run(use, more_args = []) {
       await page.goto("about:blank"); // a page that is opened, not one that is gone to
       await page.goto(data.url + address);
     };
-    const check = async (name) => found.barriers.push(...(await violations(browser, page)).map((one) => `${name}: ${one}`));
+    const violations = await axe_of(browser, page);
+    const check = async (name, rules = all_rules) => found.barriers.push(...(await violations(rules)).map((one) => `${name}: ${one}`));
+    /** The page in both schemes: no barrier, a picture of each. */
+    const check_schemes = async (name) => {
+      for (const [colorScheme, rules] of [["dark", colour_rules], ["light", all_rules]]) {
+        await page.emulateMedia({ colorScheme });
+        await check(`${name} ${colorScheme}`, rules);
+        await shot(`${name.replace(" ", "_")}_${colorScheme}`);
+      }
+    };
     /** The page as it is now in both schemes, wide and on a phone: no barrier, nothing beside the screen, a picture of each. */
     const look = async (name) => {
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 });
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
-        for (const colorScheme of ["light", "dark"]) {
-          await page.emulateMedia({ colorScheme });
-          await check(`${name} ${colorScheme} ${width}`);
-          await shot(`${name}_${colorScheme}_${width}`);
-        }
+        await check_schemes(`${name} ${width}`);
       }
       await page.setViewportSize(options.viewport);
-      await page.emulateMedia({ colorScheme: "light" });
     };
-    const shot = (name) => page.screenshot({ path: join(data.shots, `${name}.png`), fullPage: true });
-    await use({ browser, page, found, data, open, check, shot, look });
+    const shot = async (name) => data.shots && page.screenshot({ path: join(data.shots, `${name}.png`), fullPage: true });
+    await use({ browser, page, found, data, open, check, check_schemes, shot, look });
     process.stdout.write(JSON.stringify(found));
   } finally {
     await browser.close();

@@ -1,5 +1,5 @@
 // Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier; and counts the
-// bytes of its first view with an empty cache.
+// bytes of its first view with an empty cache. What has ended promises nothing.
 import { run, until } from "./browser.mjs";
 import { count_bytes } from "./bytes.mjs";
 
@@ -12,7 +12,10 @@ const pages = ({ done, ruined, sweep, failing, folds_sweep, crossed, measured, p
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
 });
 
-await run(async ({ browser, page, found, data, open, check, shot, look }) => {
+const ended = ["done", "ruined", "fork", "measured", "predicted", "sweep", "failing", "folds_sweep", "crossed"];
+const promise = /\b(yet|once|when it has|begin with the first)\b.*/i;
+
+await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
   const session = await browser.newCDPSession(page);
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: true });
@@ -20,24 +23,36 @@ await run(async ({ browser, page, found, data, open, check, shot, look }) => {
   found.first_view_bytes = {};
   found.titles = {};
   found.without_curl = [];
+  found.promises = [];
+  const is_read = (name) => until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
+  const look_for_promises = async (name) => {
+    const text = await page.locator("main").innerText();
+    if (promise.test(text)) found.promises.push(`${name}: ${promise.exec(text)[0]}`);
+    return text;
+  };
   for (const [name, address] of Object.entries(pages(data)))
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
       counter.begin();
       await open(address);
       await page.locator("h1").waitFor();
-      await until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
+      await is_read(name);
       found.first_view_bytes[name] = counter.bytes(); // what a page of live data reads from now on depends on how long it is looked at
       found.titles[name] = await page.title();
       if (width === 1440) found.without_curl.push(...((await page.locator(".curl").count()) > 0 ? [] : [name]));
+      if (width === 1440 && ended.includes(name)) await look_for_promises(name);
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
-      for (const colorScheme of ["light", "dark"]) {
-        await page.emulateMedia({ colorScheme });
-        await check(`${name} ${colorScheme} ${width}`);
-        await shot(`${name}_${colorScheme}_${width}`);
-      }
+      await check_schemes(`${name} ${width}`);
     }
+
+  found.without_result = {};
+  for (const [name, address] of Object.entries({ unmeasured: `#/jobs/${data.unmeasured}`, unpredicted: `#/jobs/${data.unpredicted}`, uncrossed: `#/cross-validations/${data.uncrossed}`, failing: `#/sweeps/${data.failing}` })) {
+    await open(address);
+    await page.locator("h1").waitFor();
+    await is_read(name);
+    found.without_result[name] = await look_for_promises(name);
+  }
 
   // While nothing is answered.
   await page.route("**/v1/**", () => undefined);

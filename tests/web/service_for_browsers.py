@@ -4,7 +4,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 from service import BIN, SOURCE, points_job, ruined_job, serve_points, wait_for  # noqa: E402
@@ -22,7 +21,7 @@ class Dashboard:
     def __init__(self, case):
         serve_points(case)
         self.service = case.service
-        shots = os.environ.get("SLIPWAY_SCREENSHOTS") or tempfile.mkdtemp()
+        shots = os.environ.get("SLIPWAY_SCREENSHOTS")    # none: no pictures are made
         self.data = {"url": f"http://127.0.0.1:{self.service.port}/", "token": self.service.token, "shots": shots}
 
     def submit(self, key, job):
@@ -36,6 +35,10 @@ class Dashboard:
         self.submit("live", points_job(name="live", train={
             "epochs": 100000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
         self.service.wait_state(self.data["live"], "running")
+
+    def end(self, key):
+        self.service.post(f"/v1/jobs/{self.data[key]}/cancel", {})
+        self.service.wait_end(self.data[key])
 
     def add_folds(self):
         fold = without_name(points_job(train={"epochs": 1}))

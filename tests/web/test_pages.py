@@ -1,9 +1,10 @@
 """Goal: every page does what it is for, at any size and in any scheme, also below a path prefix.
 Method: the real service; scripts drive Chromium and print what they found as JSON."""
+import functools
 import unittest
 
 from prefix_proxy import serve_below
-from service_for_browsers import Dashboard, NoComplaints, points_job, ruined_job, without_name
+from service_for_browsers import Dashboard, NoComplaints, points_job, ruined_job, wait_for, without_name
 
 LONG_NAME = "a-name-as-scripts-make-them-with-lr-0.00010-and-width-512-and-depth-4-and-dropout-0.1-and-seed-17-try-3"
 HELD = {"limits": {"start_after": "2100-01-01T00:00:00Z"}}
@@ -75,16 +76,42 @@ def board_with_everything(case):
     return board
 
 
+def add_cancelled(board):
+    """An evaluation, a prediction and a cross-validation that end before they have a result."""
+    service = board.service
+    saved = service.get(f"/v1/jobs/{board.data['done']}/checkpoints")["items"][0]["id"]
+    for key, path in (("unmeasured", "/v1/evaluations"), ("unpredicted", "/v1/predictions")):
+        board.data[key] = service.post(path, {"name": key, "from": {"checkpoint": saved}, "data": {"dataset": "points"}, **HELD})["id"]
+        board.end(key)
+    path = "/v1/cross-validations"
+    board.data["uncrossed"] = service.post(path, {
+        "name": "uncrossed", "split": {"method": "kfold", "folds": 2},
+        "job": {**without_name(points_job(train={"epochs": 100_000})), "data": {"dataset": "points"}}})["id"]
+    service.post(f"{path}/{board.data['uncrossed']}/cancel", {})
+    wait_for(lambda: service.get(f"{path}/{board.data['uncrossed']}")["state"] == "cancelled", "the cross-validation to end")
+
+
+class Module:
+    """What the service of several classes ends with."""
+    addClassCleanup = staticmethod(unittest.addModuleCleanup)
+
+
+@functools.cache
+def shared_board():
+    return board_with_everything(Module())
+
+
 class OtherPages(NoComplaints, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        board = board_with_everything(cls)
+        board = shared_board()
         board.add_sweep("population", objective={"metric": "val_loss", "mode": "min"}, job=without_name(points_job()), limits={"max_concurrent": 2},
                         space={"train.optimizer.lr": {"type": "log_uniform", "min": 1e-5, "max": 1e-1}},
                         algorithm={"name": "pbt", "population": 2, "interval": 1, "max_time": 2, "quantile": 0.5})
         trials = board.service.get(f"/v1/sweeps/{board.data['population']}/trials")["items"]
         cls.copied = next(one for one in trials if one["lineage"])
-        cls.found = board.run("other_pages", copied=cls.copied["job_id"])
+        wide = points_job(accelerator={"cores": 8}, train={"epochs": 100_000})
+        cls.found = board.run("other_pages", copied=cls.copied["job_id"], wide=wide)
 
     def test_compared_jobs_share_charts_and_a_table_of_differences(self):
         for job in ("rate-0", "rate-1"):
@@ -137,6 +164,20 @@ class OtherPages(NoComplaints, unittest.TestCase):
     def test_a_core_is_drained_and_comes_back(self):
         self.assertIn("drained", self.found["drained"])
 
+    def test_a_change_of_the_queue_is_simulated_beside_the_queue_as_it_is(self):
+        found = self.found["what_if"]
+        self.assertIn("more_hosts", found["nothing"])
+        self.assertRegex(found["said"], r"^The job would start at once on .*, cores 1, 2, .* Of \d queued jobs none would start later, none sooner\.$")
+        self.assertRegex(found["row"], r"wide-2\s+(not known|\d{4}-.*)\s+\d{4}-.*sooner")
+        for words in ('/v1/queue/simulate', '"class":"urgent"', '"more_hosts":2', '"cores_per_host":8'):
+            self.assertIn(words, found["curl"])
+
+    def test_a_job_that_is_not_there_yet_is_simulated(self):
+        found = self.found["what_if"]
+        self.assertIn("/job/model/width", found["refused"])
+        self.assertRegex(found["new_job"], r"the new job\s+–\s+")
+        self.assertRegex(found["new_job"], r"wide-2\s.*later")
+
     def test_the_queue_says_why(self):
         self.assertIn("2100-01-01", self.found["queue"])
         self.assertIn("/v1/queue?limit=10", self.found["curl"])
@@ -148,16 +189,24 @@ class OtherPages(NoComplaints, unittest.TestCase):
 class EveryPage(NoComplaints, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        board = board_with_everything(cls)
+        board = shared_board()
         board.add_sweep("failing", objective={"metric": "val_loss", "mode": "min"}, job=without_name(ruined_job()), limits={"max_trials": 2, "max_concurrent": 2},
                         space={"train.optimizer.lr": {"type": "log_uniform", "min": 1e29, "max": 1e30}})
         board.add_live()
+        cls.addClassCleanup(board.end, "live")    # the next class needs its core
+        add_cancelled(board)
         cls.found = board.run("every_page")
 
     def test_each_tab_is_called_after_its_page(self):
         self.assertEqual(self.found["titles"]["done"], "done, succeeded – Slipway")
         self.assertEqual(self.found["titles"]["queue"], "Queue – Slipway")
         self.assertNotIn("Slipway", self.found["titles"].values())
+
+    def test_what_has_ended_promises_nothing(self):
+        self.assertEqual(self.found["promises"], [])
+        for page, words in (("unmeasured", "It ended without metrics."), ("unpredicted", "It ended without a result."), ("uncrossed", "No fold has succeeded."),
+                            ("failing", "No trial has a value, so there are no plots")):
+            self.assertIn(words, self.found["without_result"][page])
 
     def test_every_first_view_is_small(self):
         print("bytes of the largest first view:", *max((size, name) for name, size in self.found["first_view_bytes"].items()))
