@@ -13,7 +13,7 @@ Prints a line for each figure with its goal, and at the end all of them as one l
   live      time from the step of a metric until it is painted, at about 1,000 points a second, for --live-s seconds
 Needs `npm ci` in web/.
 
-usage: bench/dashboard/dashboard.py [--bin build/release/bin] [--only PART ...] [--jobs N] [--points N] [--idle-s N] [--live-s N]
+usage: bench/dashboard/dashboard.py [--bin build/release/bin] [--only PART ...] [--pages PAGE ...] [--jobs N] [--points N] [--idle-s N] [--live-s N]
 """
 import argparse
 import json
@@ -61,6 +61,7 @@ def live_job(points_job):
                       train={"epochs": 100_000, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.0001}})
 
 
+AUDITED = 100
 POINTS_READ = 100_000    # of one request: the service gives at most 200,000, of more only summaries
 
 
@@ -81,10 +82,13 @@ def prepare(service, options):
     write_points(service.data / "points")
     service.start()
     data = {"url": f"http://127.0.0.1:{service.port}/", "token": service.token, "parts": options.only, "idle_s": options.idle_s,
-            "live_s": options.live_s}
+            "live_s": options.live_s, "pages": options.pages}
     data["dataset"] = service.dataset("points", "csv", {"group_column": "family"})["id"]
     data["job"] = service.submit(points_job(name="done"))
     service.wait_end(data["job"])
+    if "views" in options.only:
+        for number in range(AUDITED):    # a page of the audit log is full
+            service.call("PUT", "/v1/projects/default/groups/audited", {"limit": number + 1})
     if "job" in options.only:
         data["long_run"] = service.submit(points_job(name="long", train=LONG_RUN))
         service.wait_end(data["long_run"], 600)
@@ -107,6 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default=str(ROOT / "build/release/bin"))
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--pages", nargs="+", help="of views: all, if none is named")
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--idle-s", type=int, default=60)

@@ -30,7 +30,7 @@ export async function first_views({ browser, data, found }) {
   const counter = count_bytes(session);
   const bytes = {};
   const times = {};
-  for (const [name, address] of Object.entries(addresses(data))) {
+  for (const [name, address] of Object.entries(addresses(data)).filter(([name]) => !data.pages || data.pages.includes(name))) {
     const took = [];
     for (let round = 0; round < rounds; round++) {
       await page.goto("about:blank");

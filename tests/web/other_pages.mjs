@@ -132,7 +132,7 @@ async function what_if({ page, found, data, open, check, look }) {
   await ask();
   await section.getByRole("alert").waitFor();
   found.what_if.nothing = await section.getByRole("alert").innerText();
-  await form.getByLabel("Job", { exact: true }).selectOption({ value: second.id });
+  await form.getByLabel(/^Job/).selectOption({ value: second.id });
   await form.getByLabel("were of class").selectOption("urgent");
   await form.getByLabel("More hosts").fill("2");
   await ask();
@@ -143,7 +143,7 @@ async function what_if({ page, found, data, open, check, look }) {
   await section.getByText("As curl").click();
   found.what_if.curl = await section.locator(".curl pre").innerText();
   await look("what_if");
-  await form.getByLabel("Job", { exact: true }).selectOption("new");
+  await form.getByLabel(/^Job/).selectOption("new");
   await form.getByLabel("More hosts").fill("0");
   await section.getByLabel("the new job as JSON").fill(JSON.stringify({ ...data.wide, model: { arch: "mlp", width: -3 } }));
   await ask();
@@ -161,8 +161,8 @@ async function queue({ page, found, open }) {
   await open("#/queue");
   await page.getByRole("link", { name: "held" }).waitFor();
   found.queue = await page.getByRole("region", { name: "queue" }).innerText();
-  await page.getByText("As curl").click();
-  found.curl = await page.locator(".curl pre").first().innerText();
+  await page.getByText("As curl", { exact: true }).click();
+  found.curl = await page.locator(".curl").last().locator("pre").first().innerText();
   await open("#/evaluations");
   await page.getByRole("link", { name: "measured" }).click();
   await page.getByRole("region", { name: "metrics" }).waitFor();

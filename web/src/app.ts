@@ -1,6 +1,6 @@
 // Wires the pages to the address: one row for each.
 import { render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { connection } from "./api/shared_stream";
 import { post, signed_in } from "./api/client";
 import { me, read_me } from "./api/me";
@@ -59,7 +59,7 @@ function Header() {
 
 function App() {
   useEffect(listen_for_keys, []);
-  useEffect(() => {
+  useLayoutEffect(() => { // with the first requests of the page: its answer changes what the page offers, and one frame shows both
     if (signed_in.value) void read_me();
     else me.value = undefined;
   }, [signed_in.value]);

@@ -501,27 +501,6 @@ export interface QueueSimulation {
   sooner_jobs: number;
   until: string;
 }
-/** When and where the job would start. */
-export interface SimulatedJob {
-  blocking_job: string | null;
-  code: string | null;
-  cores: number[] | null;
-  estimate_from: string | null;
-  host: string | null;
-  job_id: string | null;
-  message: string | null;
-  starts_at: string | null;
-  starts_in_s: number | null;
-  unchanged_starts_at: string | null;
-}
-/** A job that would start at another time. */
-export interface StartChange {
-  after_at: string | null;
-  before_at: string | null;
-  by_s: number | null;
-  job_id: string;
-  project: string;
-}
 /** What the queue holds and how fast it moves. */
 export interface QueueStats {
   at: string;
@@ -613,6 +592,19 @@ export interface ReportWorker { cpu: number | null; reducing_s: number; running_
 export interface SchedulePoint { lr: number; step: number; }
 /** Learning rate over the whole run. */
 export interface SchedulePreview { points: SchedulePoint[]; steps_per_epoch: number | null; steps_total: number; }
+/** When and where the job would start. */
+export interface SimulatedJob {
+  blocking_job: string | null;
+  code: string | null;
+  cores: number[] | null;
+  estimate_from: "known" | "progress" | "typical" | "limit" | "assumed" | null;
+  host: string | null;
+  job_id: string | null;
+  message: string | null;
+  starts_at: string | null;
+  starts_in_s: number | null;
+  unchanged_starts_at: string | null;
+}
 /** A job that runs on several hosts. */
 export interface Slice {
   attempt: number;
@@ -641,6 +633,8 @@ export interface Split {
 }
 /** A stored split of a dataset, with one fold or several. */
 export type SplitCreate = { group_by?: string; method: "fraction"; seed?: number; stratify_by?: string; val_fraction?: number; } | { folds?: number; method: "kfold"; seed?: number; } | { folds?: number; method: "stratified_kfold"; seed?: number; stratify_by?: string; } | { folds?: number; group_by?: string; method: "group_kfold"; seed?: number; stratify_by?: string; } | { folds?: number; group_by?: string; method: "stratified_group_kfold"; seed?: number; stratify_by?: string; } | { group_by?: string; method: "leave_one_group_out"; } | { folds?: number; group_by?: string; method: "repeated_kfold"; repeats?: number; seed?: number; stratify_by?: string; } | { folds?: number; method: "time_series"; };
+/** A job that would start at another time. */
+export interface StartChange { after_at: string | null; before_at: string | null; by_s: number | null; job_id: string; project: string; }
 /** A hyperparameter search. */
 export interface Sweep {
   best: SweepBestSummary | null;

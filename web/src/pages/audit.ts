@@ -12,7 +12,7 @@ import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 import { TurnPages } from "../parts/turn_pages";
 
-const page_size = 100;
+const page_size = 50;
 const tokens_path = "/v1/tokens?limit=200"; // for the names of the newest ones
 
 const places: [RegExp, string][] = [[/^job_/, "/jobs/"], [/^ds_/, "/datasets/"], [/^swp_/, "/sweeps/"], [/^cv_/, "/cross-validations/"]];

@@ -16,7 +16,7 @@ import { Table, type Column } from "../parts/table";
 import { created_column, name_column, state_column } from "./jobs";
 import { dataset_path, of_datasets } from "./datasets";
 import { Preview } from "./dataset_preview";
-import { Splits } from "./dataset_splits";
+import { Splits, use_splits } from "./dataset_splits";
 import { Statistics } from "./dataset_statistics";
 
 const jobs_shown = 20;
@@ -74,8 +74,7 @@ function Problems({ problems }: { problems: Problem[] }) {
 
 const job_columns: Column<Job>[] = [{ ...name_column, sort: undefined }, state_column, { name: "kind", cell: (job) => job.kind }, { ...created_column, sort: undefined }];
 
-function Jobs({ id, usable }: { id: string; usable: boolean }) {
-  const { value: list, error } = use_refreshed(jobs_path(id), () => get<List<Job>>(jobs_path(id)));
+function Jobs({ list, error, usable }: { list: List<Job> | undefined; error: unknown; usable: boolean }) {
   return html`<section><h2>Jobs that use it</h2>
     <${ErrorNote} error=${error} />
     ${list?.items.length === 0 && html`<p class="hint">${usable ? "None yet." : "None."}</p>`}
@@ -87,6 +86,9 @@ export function Dataset({ id }: { id: string }) {
   const path = dataset_path({ id });
   const [refused, set_refused] = useState<unknown>();
   const { value: dataset, error } = use_refreshed(path, () => get<DatasetObject>(path), () => false, of_datasets);
+  // Asked for together with the dataset: each answer that comes by itself draws the page again.
+  const jobs = use_refreshed(jobs_path(id), () => get<List<Job>>(jobs_path(id)));
+  const splits = use_splits(path);
   use_title(dataset ? `${dataset.name}, ${dataset.state}` : id);
   if (!dataset) return html`<${PageState} title=${`Dataset ${id}`} error=${error} back=${{ href: href("/datasets"), name: "All datasets" }} />`;
   const remove_it = () => {
@@ -103,8 +105,8 @@ export function Dataset({ id }: { id: string }) {
     ${dataset.state === "checking" && html`<p class="hint" role="status">The service is reading every file. Jobs that use the dataset wait until it has finished.</p>`}
     <${Facts} dataset=${dataset} />
     ${dataset.problems && html`<${Problems} problems=${dataset.problems} />`}
-    ${ready && html`<${Preview} dataset=${dataset} /><${Statistics} dataset=${dataset} /><${Splits} dataset=${dataset} />`}
-    <${Jobs} id=${dataset.id} usable=${dataset.state !== "failed"} />
+    ${ready && html`<${Preview} dataset=${dataset} /><${Statistics} dataset=${dataset} /><${Splits} dataset=${dataset} read=${splits} />`}
+    <${Jobs} list=${jobs.value} error=${jobs.error} usable=${dataset.state !== "failed"} />
     <details><summary>Options</summary><pre tabindex="0" aria-label="options">${JSON.stringify(dataset.options, null, 2)}</pre></details>
     <${Curls} requests=${[{ label: "Read this dataset", method: "GET", path }, { label: "Its samples", method: "GET", path: `${path}/preview?n=24` },
       { label: "Its splits", method: "GET", path: `${path}/splits` }, { label: "Its jobs", method: "GET", path: jobs_path(id) }, { label: "Delete", method: "DELETE", path }]} />

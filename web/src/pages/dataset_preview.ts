@@ -1,5 +1,5 @@
 // Samples of a dataset as the service reads them: pictures with their labels, rows of a table, or text.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { Dataset, DatasetPreview, PreviewSample } from "../api/schema";
 import { any_value, number } from "../format";
@@ -51,7 +51,7 @@ function Samples({ preview }: { preview: DatasetPreview }) {
 export function Preview({ dataset }: { dataset: Dataset }) {
   const [preview, set_preview] = useState<DatasetPreview>();
   const [error, set_error] = useState<unknown>();
-  useEffect(() => {
+  useLayoutEffect(() => { // before the frame without them is painted
     get<DatasetPreview>(`${dataset_path(dataset)}/preview?n=${samples_shown}`).then(set_preview).catch(set_error);
   }, [dataset.id]);
   return html`<section><h2>Samples</h2>

@@ -56,11 +56,17 @@ function MakeSplit({ path, done }: { path: string; done: () => void }) {
     <${Curls} requests=${[{ label: "Make this split", method: "POST", path, body }]} /></div>`;
 }
 
-export function Splits({ dataset }: { dataset: Dataset }) {
-  const path = `${dataset_path(dataset)}/splits`;
+const splits_path = (of_dataset: string) => `${of_dataset}/splits`;
+
+/** `of_dataset`: its path. */
+export const use_splits = (of_dataset: string) =>
+  use_refreshed(splits_path(of_dataset), async () => (await get<List<Split>>(splits_path(of_dataset))).items, () => false, of_datasets);
+
+export function Splits({ dataset, read }: { dataset: Dataset; read: ReturnType<typeof use_splits> }) {
+  const path = splits_path(dataset_path(dataset));
   const [adding, set_adding] = useState(false);
   const [refused, set_refused] = useState<unknown>();
-  const { value: splits, error, again } = use_refreshed(path, async () => (await get<List<Split>>(path)).items, () => false, of_datasets);
+  const { value: splits, error, again } = read;
   const writes = may("editor", dataset.project);
   const made = () => {
     set_adding(false);

@@ -7,6 +7,7 @@ import { duration, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href, route } from "../route";
 import { use_title } from "../title";
+import { certainty } from "../parts/certainty";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { now_and_then } from "../parts/now_and_then";
@@ -56,10 +57,6 @@ async function read(cursor: string | null): Promise<Shown> {
   const [list, stats] = await Promise.all([get<List<QueuedJob>>(list_path(cursor)), get<QueueStats>("/v1/queue/stats")]);
   return { waiting: await Promise.all(list.items.map(read_one)), stats, next_cursor: list.next_cursor };
 }
-
-const certainty: Record<string, string> = {
-  known: "", progress: "by what running jobs say is left", typical: "by how long jobs of the project ran lately", limit: "by limits of time", assumed: "if jobs take ten minutes each",
-};
 
 function start_of({ estimated_start_at, estimate_from, not_before }: QueuedJob) {
   if (estimated_start_at) return html`<span title=${certainty[estimate_from ?? "known"]}>${time(estimated_start_at)}</span>`;

@@ -5,6 +5,7 @@ import type { QueueSimulate, QueueSimulation, QueuedJob } from "../api/schema";
 import { duration, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href } from "../route";
+import { certainty } from "../parts/certainty";
 import { Curls, type Request } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { NamedLink } from "../parts/named_link";
@@ -92,7 +93,9 @@ function job_sentence({ job }: QueueSimulation): string {
   const name = job.job_id === null ? "The new job" : "The job";
   if (!job.starts_at) return `${name} would not start in the time that was simulated. ${sentence(job.message)} `;
   const place = `on ${job.host}, ${job.cores?.length === 1 ? "core" : "cores"} ${job.cores?.join(", ")}`;
-  return `${name} would start ${(job.starts_in_s ?? 0) < 1 ? "at once" : `in ${duration(job.starts_in_s)}`} ${place}. ${job.code ? `${sentence(job.message)} ` : ""}`;
+  const soon = (job.starts_in_s ?? 0) < 1;
+  const sure = soon ? "" : certainty[job.estimate_from ?? "known"];
+  return `${name} would start ${soon ? "at once" : `in ${duration(job.starts_in_s)}`} ${place}${sure && `, ${sure}`}. ${job.code ? `${sentence(job.message)} ` : ""}`;
 }
 
 function Answer({ answer, names }: { answer: QueueSimulation; names: ReadonlyMap<string, string> }) {
