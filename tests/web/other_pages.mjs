@@ -152,6 +152,7 @@ async function what_if({ page, found, data, open, check, look }) {
   await section.getByLabel("the new job as JSON").fill(JSON.stringify({ ...data.wide, queue: { class: "urgent" } }));
   await ask();
   await table.waitFor();
+  found.what_if.new_said = await section.locator("> [role=status]").innerText();
   found.what_if.new_job = await table.innerText();
   await look("what_if_new");
   for (const { id } of [second, first]) await post(`v1/jobs/${id}/cancel`);

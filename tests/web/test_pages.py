@@ -167,7 +167,7 @@ class OtherPages(NoComplaints, unittest.TestCase):
     def test_a_change_of_the_queue_is_simulated_beside_the_queue_as_it_is(self):
         found = self.found["what_if"]
         self.assertIn("more_hosts", found["nothing"])
-        self.assertRegex(found["said"], r"^The job would start at once on .*, cores 1, 2, .* Of \d queued jobs none would start later, none sooner\.$")
+        self.assertRegex(found["said"], r"^The job would start at once on .*, cores 1, 2, .* No other job is ready to start\.$")
         self.assertRegex(found["row"], r"wide-2\s+(not known|\d{4}-.*)\s+\d{4}-.*sooner")
         for words in ('/v1/queue/simulate', '"class":"urgent"', '"more_hosts":2', '"cores_per_host":8'):
             self.assertIn(words, found["curl"])
@@ -175,6 +175,7 @@ class OtherPages(NoComplaints, unittest.TestCase):
     def test_a_job_that_is_not_there_yet_is_simulated(self):
         found = self.found["what_if"]
         self.assertIn("/job/model/width", found["refused"])
+        self.assertIn("Of 1 other job 1 would start later, none sooner.", found["new_said"])
         self.assertRegex(found["new_job"], r"the new job\s+–\s+")
         self.assertRegex(found["new_job"], r"wide-2\s.*later")
 

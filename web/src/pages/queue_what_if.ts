@@ -83,9 +83,11 @@ function columns_of(names: ReadonlyMap<string, string>, until: string): Column<R
   ];
 }
 
-function counts_of({ jobs, delayed_jobs, sooner_jobs }: QueueSimulation): string {
+function counts_of({ job, jobs, delayed_jobs, sooner_jobs }: QueueSimulation): string {
+  const others = jobs - (job?.job_id ? 1 : 0);
+  if (others === 0) return `No ${job ? "other " : ""}job is ready to start.`;
   const count = (of: number) => (of === 0 ? "none" : number(of));
-  return `Of ${number(jobs)} queued ${jobs === 1 ? "job" : "jobs"} ${count(delayed_jobs)} would start later, ${count(sooner_jobs)} sooner.`;
+  return `Of ${number(others)} ${job ? "other " : ""}${others === 1 ? "job" : "jobs"} ${count(delayed_jobs)} would start later, ${count(sooner_jobs)} sooner.`;
 }
 
 function job_sentence({ job }: QueueSimulation): string {
