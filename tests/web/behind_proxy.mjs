@@ -1,7 +1,7 @@
 // Uses the dashboard where it does not begin at "/": behind a proxy with a path prefix. Signs in with a token and out again.
 import { run, until } from "./browser.mjs";
 
-await run(async ({ page, found, data, open }) => {
+await run(async ({ page, found, data, open, look }) => {
   const outside = [];
   page.on("request", (request) => !request.url().startsWith(data.url) && !request.url().startsWith("about:") && outside.push(request.url()));
   const complaints = found.console;
@@ -10,6 +10,7 @@ await run(async ({ page, found, data, open }) => {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
   found.refused = await page.getByRole("alert").innerText();
+  await look("wrong_token");
   await page.getByLabel("Token").fill(data.secret);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("link", { name: "done" }).click();

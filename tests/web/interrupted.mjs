@@ -44,15 +44,18 @@ async function killed_service({ page, found, data, open, look }) {
   found.steps = await points_of(page, "train_loss");
 }
 
-async function revoked_token({ page, found, data, open }) {
+async function revoked_token({ page, found, data, open, look }) {
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  found.said_after_signing_out = await page.locator("main").innerText();
+  await look("signed_out");
   await open("#/jobs?name=slo");
   const token = await sign_in(page, data, "second");
   await page.getByRole("link", { name: "slow" }).waitFor();
   await as_admin(data, "DELETE", `v1/tokens/${token}`);
   await page.getByRole("heading", { name: "Sign in" }).waitFor(); // by itself: its stream has ended
   found.title_when_revoked = await page.title();
+  found.said_when_revoked = await page.locator("main").innerText();
 }
 
 async function expired_session({ page, found, data, open, look }) {

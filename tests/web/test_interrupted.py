@@ -45,6 +45,8 @@ class Interrupted(NoComplaints, unittest.TestCase):
 
     def test_who_has_lost_the_token_is_asked_to_sign_in(self):
         self.assertEqual(self.found["title_when_revoked"], "Sign in – Slipway")
+        self.assertIn("Your session has ended", self.found["said_when_revoked"])
+        self.assertNotIn("Your session has ended", self.found["said_after_signing_out"])
 
     def test_the_page_is_where_it_was_after_signing_in(self):
         self.assertEqual(self.found["address_after_sign_in"], "#/jobs?name=slo")

@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { connection } from "./api/shared_stream";
-import { post, signed_in } from "./api/client";
+import { post, session_ended, signed_in } from "./api/client";
 import { me, read_me } from "./api/me";
 import { html } from "./html";
 import { listen_for_keys } from "./keys";
@@ -14,6 +14,7 @@ import { Unknown } from "./pages/unknown";
 
 const sign_out = async () => {
   await post("/v1/logout").catch(() => undefined);
+  session_ended.value = false;
   signed_in.value = false;
 };
 

@@ -28,6 +28,9 @@ function forget_mark() {
 /** False once a request was answered 401, and at first where no cookie says that somebody is: the app then shows the sign-in page. */
 export const signed_in = signal(is_marked());
 
+/** True when that was not what the user wished: the session expired or was ended from elsewhere. */
+export const session_ended = signal(false);
+
 async function answer_of(path: string, request: RequestInit): Promise<Response> {
   try {
     return await fetch(address(path), request);
@@ -40,6 +43,7 @@ async function answer_of(path: string, request: RequestInit): Promise<Response> 
 async function json_of<T>(path: string, response: Response): Promise<T> {
   if (response.status === 401 && path !== "/v1/login") {
     forget_mark(); // the session has ended before its cookie
+    if (signed_in.value) session_ended.value = true;
     signed_in.value = false;
   }
   const text = await response.text();

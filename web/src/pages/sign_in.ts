@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { post, signed_in } from "../api/client";
+import { post, session_ended, signed_in } from "../api/client";
 import { html } from "../html";
 import { use_title } from "../title";
 import { ErrorNote } from "../parts/error_note";
@@ -13,13 +13,16 @@ export function SignIn() {
     event.preventDefault();
     try {
       await post("/v1/login", { token: token.trim() });
+      session_ended.value = false;
       signed_in.value = true;
     } catch (problem) {
       set_error(problem);
     }
   };
   return html`<main class="narrow">
+    <p class="brand">Slipway</p>
     <h1>Sign in</h1>
+    ${session_ended.value && html`<p role="status">Your session has ended: it expired, or its token was revoked. The page is still where you were.</p>`}
     <p>Open a new one-time link (<code>slipwayd login-link</code> prints one), or paste a token.</p>
     <form onSubmit=${submit}>
       <label for="token">Token</label>
