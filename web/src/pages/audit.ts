@@ -1,5 +1,5 @@
 // The audit log: who changed what, the newest first, narrowed by action, token and object.
-import { get, query, type List } from "../api/client";
+import { ApiError, get, query, type List } from "../api/client";
 import type { AuditEntry, Token } from "../api/schema";
 import { time } from "../format";
 import { html } from "../html";
@@ -40,14 +40,15 @@ export function Audit() {
   const { value: list, error } = use_refreshed(path, () => get<List<AuditEntry>>(path));
   const { value: tokens } = use_refreshed(tokens_path, () => get<List<Token>>(tokens_path), () => true);
   const names = new Map(tokens?.items.map(({ id, name }) => [id, name]));
+  const refused = error instanceof ApiError && error.problem.status === 403;
   const set = (name: string) => (value: string) => set_query({ [name]: value, cursor: null });
   return html`<main class="full">
     <h1>Audit log</h1>
-    <form class="controls" role="search" aria-label="audit log" onSubmit=${(event: Event) => event.preventDefault()}>
+    ${!refused && html`<form class="controls" role="search" aria-label="audit log" onSubmit=${(event: Event) => event.preventDefault()}>
       <${TextFilter} label="Action" value=${text("action")} set=${set("action")} hint="create_job" />
       <${TextFilter} label="Token" value=${text("token")} set=${set("token")} hint="tok_…" />
       <${TextFilter} label="Object" value=${text("object")} set=${set("object")} hint="id or name" />
-    </form>
+    </form>`}
     <${ErrorNote} error=${error} />
     ${!list && !error && html`<p class="hint" role="status">Loading…</p>`}
     ${list?.items.length === 0 && html`<p>No entry matches.</p>`}

@@ -1,5 +1,6 @@
 import { html } from "../html";
 import { ApiError } from "../api/client";
+import { sentence } from "../format";
 
 const advice: Record<number, string> = {
   0: "Trying again automatically.",
@@ -10,12 +11,17 @@ const advice: Record<number, string> = {
   503: "The database cannot be reached at the moment. Trying again automatically.",
 };
 
+const begins_with_a_word = /^[a-z]+[ ,;]/; // not with the path of a field, which has its own letters
+
+/** A message of the service as a sentence, with what stands in backticks as code. */
+const words_of = (message: string) => (begins_with_a_word.test(message) ? sentence(message) : message).split("`").map((part, index) => (index % 2 === 1 ? html`<code key=${index}>${part}</code>` : part));
+
 /** An error in the server's words, what to do about it, and what is needed to find it in the log. */
 export function ErrorNote({ error }: { error: unknown }) {
   if (!error) return null;
   const problem = error instanceof ApiError ? error.problem : undefined;
   return html`<div class="error" role="alert">
-    <p>${String((error as Error).message ?? error)}</p>
+    <p>${words_of(String((error as Error).message ?? error))}</p>
     ${problem?.errors?.map((one) => html`<p><code>${one.pointer}</code> ${one.message}</p>`)}
     ${problem && advice[problem.status] && html`<p class="hint">${advice[problem.status]}</p>`}
     ${problem?.request_id && html`<p class="hint">request ${problem.request_id}</p>`}
