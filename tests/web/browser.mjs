@@ -91,12 +91,14 @@ export async function run(use, more_args = []) {
   }
 }
 
+const patience_ms = 60_000;
+
 /** Waits until `ready` gives something true; returns it. */
-export async function until(page, ready, what) {
-  for (let tries = 0; tries < 240; tries++) {
+export async function until(page, ready, what, pause_ms = 250) {
+  for (let tries = 0; tries < patience_ms / pause_ms; tries++) {
     const value = await ready();
     if (value) return value;
-    await page.waitForTimeout(250);
+    await page.waitForTimeout(pause_ms);
   }
   throw new Error(`waited in vain for ${what}`);
 }

@@ -12,8 +12,9 @@ const pages = ({ done, ruined, sweep, failing, folds_sweep, crossed, measured, p
   evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
 });
 
-const ended = ["done", "ruined", "fork", "measured", "predicted", "sweep", "failing", "folds_sweep", "crossed"];
-const promise = /\b(yet|once|when it has|begin with the first)\b.*/i;
+const ended_jobs = ["done", "ruined", "fork", "measured", "predicted"];
+const ended = [...ended_jobs, "sweep", "failing", "folds_sweep", "crossed"];
+const promise = /\b(yet|once (a|enough|it)|when it has|begin with the first)\b.*/i;
 
 await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
   const session = await browser.newCDPSession(page);
@@ -24,7 +25,7 @@ await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
   found.titles = {};
   found.without_curl = [];
   found.promises = [];
-  const is_read = (name) => until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
+  const is_read = (name) => until(page, () => page.evaluate(() => Boolean(document.querySelector("main h1")) && !document.querySelector("main").innerText.includes("Loading…")), `${name} to be read`, 20);
   const look_for_promises = async (name) => {
     const text = await page.locator("main").innerText();
     if (promise.test(text)) found.promises.push(`${name}: ${promise.exec(text)[0]}`);
@@ -35,7 +36,6 @@ await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
       await page.setViewportSize({ width, height: 900 });
       counter.begin();
       await open(address);
-      await page.locator("h1").waitFor();
       await is_read(name);
       found.first_view_bytes[name] = counter.bytes(); // what a page of live data reads from now on depends on how long it is looked at
       found.titles[name] = await page.title();
@@ -44,12 +44,12 @@ await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
       await check_schemes(`${name} ${width}`);
+      if (ended_jobs.includes(name)) found.first_view_bytes[name] = counter.bytes(); // with all that comes after its head
     }
 
   found.without_result = {};
   for (const [name, address] of Object.entries({ unmeasured: `#/jobs/${data.unmeasured}`, unpredicted: `#/jobs/${data.unpredicted}`, uncrossed: `#/cross-validations/${data.uncrossed}`, failing: `#/sweeps/${data.failing}` })) {
     await open(address);
-    await page.locator("h1").waitFor();
     await is_read(name);
     found.without_result[name] = await look_for_promises(name);
   }
