@@ -165,10 +165,10 @@ async function queue({ page, found, open }) {
   await page.getByText("As curl", { exact: true }).click();
   found.curl = await page.locator(".curl").last().locator("pre").first().innerText();
   await open("#/evaluations");
-  await page.getByRole("link", { name: "measured" }).click();
+  await page.getByRole("link", { name: "measured", exact: true }).click();
   await page.getByRole("region", { name: "metrics" }).waitFor();
   await open("#/predictions");
-  await page.getByRole("link", { name: "predicted" }).waitFor();
+  await page.getByRole("link", { name: "predicted", exact: true }).waitFor();
   await open("#/");
   await page.getByRole("heading", { name: "Needs attention" }).waitFor();
   found.overview = await page.locator("main").innerText();
