@@ -17,7 +17,8 @@ export function Log({ lines, ended }: { lines: LogLine[]; ended: boolean }) {
   }, [lines]);
   // Lines may have come between a scroll and its event: only up is away from the end.
   const look = () => {
-    const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    if (!box.current) return; // the page has been left since
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
     if (scrollTop < top.current) at_end.current = false;
     if (scrollTop + clientHeight > scrollHeight - near_end_px) at_end.current = true;
     top.current = scrollTop;
