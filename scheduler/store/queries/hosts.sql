@@ -1,10 +1,13 @@
--- find_host_to_admit: a host that is known, or was removed, by its name or its home folder
+-- find_host_to_admit: a host that is known, or was removed, by its name or its home folder. One that
+-- is known with this home stays, whichever other hosts of the machine were removed.
 -- in     $1 name  $2 home
 -- out    none: it is new
 -- locks  the host
 select name, removed_at, removed_at is not null as is_removed
 from host
-where name = $1 or (removed_at is not null and home = $2 and home <> '')
+where name = $1
+   or (removed_at is not null and home = $2 and home <> ''
+       and not exists (select from host where name = $1 and home = $2 and removed_at is null))
 order by removed_at is not null desc, name = $1 desc
 limit 1
 for update

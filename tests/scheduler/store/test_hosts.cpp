@@ -167,6 +167,17 @@ TEST_F(JoinTokens, a_removed_host_is_gone_until_it_joins_again) {
               maker + " a");
 }
 
+TEST_F(JoinTokens, the_other_hosts_of_a_machine_stay_when_one_of_them_is_removed) {
+    const Host second{.name = "a-2", .instance = "two", .home = "x"};
+    register_host(store, first);
+    register_host(store, second);
+    drain_host(store, "a-2", "", maker);
+    EXPECT_TRUE(remove_host(store, "a-2", maker));
+    EXPECT_TRUE(joins(first)) << "as after a restart";
+    EXPECT_FALSE(joins(second));
+    EXPECT_FALSE(joins({.name = "b", .instance = "three", .home = "x"}));
+}
+
 TEST_F(JoinTokens, a_token_is_good_for_its_host_its_uses_and_its_time_while_its_maker_is) {
     const std::string one_use = join_token(), of_b = join_token("b"), two = join_token("", 2),
                       late = join_token("", 1, -1s);
