@@ -31,29 +31,45 @@ bool goes_before(const Ordered& a, const Ordered& b) {
            std::tie(b.job.class_rank, b.used, b.job.queued_at, b.job.job_id);
 }
 
-using Shape = std::tuple<std::string, int, int, std::int64_t>;
+using Shape = std::tuple<std::string, std::string, int, int, std::int64_t>;
 
 Shape shape_of(const WaitingJob& job) {
-    return {job.group, job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
+    return {job.group, job.pool, job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
 }
 
 /// In core-seconds.
-double earned(const WaitingJob& job, std::size_t all_cores, Instant now) {
+double earned(const WaitingJob& job, std::size_t cores, Instant now) {
     if (job.cores == 1 || now <= job.queued_at) return 0;
     const auto waited = std::min<Instant::duration>(now - job.queued_at, earning_max);
-    return earned_while_waiting * double(all_cores) * std::chrono::duration<double>(waited).count();
+    return earned_while_waiting * double(cores) * std::chrono::duration<double>(waited).count();
 }
 
-/// Of a project and class who is older goes first, whatever the younger one has earned: the older
-/// one goes with it.
+/// Of a project, class and pool who is older goes first, whatever the younger one has earned: the
+/// older one goes with it.
 void keep_age_order(std::vector<Ordered>& by_age) {
-    std::map<std::pair<std::string_view, int>, double> least;
+    std::map<std::tuple<std::string_view, int, std::string_view>, double> least;
     for (auto each = by_age.rbegin(); each != by_age.rend(); ++each) {
-        const auto [known, is_new] =
-            least.try_emplace({each->job.project, each->job.class_rank}, each->used);
+        const auto [known, is_new] = least.try_emplace(
+            {each->job.project, each->job.class_rank, each->job.pool}, each->used);
         if (!is_new) each->used = known->second = std::min(known->second, each->used);
     }
 }
+
+/// What a project has used, and its jobs that are ahead.
+struct Account {
+    double usage_core_s = 0;
+    double weight = 1;
+    std::map<std::string, double, std::less<>> turns_core_s = {};    // by pool
+    std::map<Shape, std::size_t> ahead = {};
+
+    /// Of the jobs ahead that may have the same cores as the job.
+    double turns_before(const WaitingJob& job) const {
+        double sum = 0;
+        for (const auto& [pool, turns] : turns_core_s)
+            if (job.pool.empty() || pool.empty() || pool == job.pool) sum += turns;
+        return sum;
+    }
+};
 
 /// Takes one of the places that the job's group has left; a job without a group needs none.
 bool takes_place(const WaitingJob& job, GroupCounts& taken) {
@@ -73,31 +89,36 @@ GroupCounts count_groups(const std::vector<RunningJob>& running) {
     return counts;
 }
 
+CoreCounts::CoreCounts(const std::vector<CoreSlot>& cores) : all(cores.size()) {
+    for (const CoreSlot& core : cores)
+        ++of_pools[core.pool];
+}
+
+std::size_t CoreCounts::open_to(const WaitingJob& job) const {
+    const auto found = of_pools.find(job.pool);
+    return found == of_pools.end() ? all : found->second;
+}
+
 std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
                                       const std::vector<ProjectShare>& projects,
-                                      std::size_t of_each_shape, const GroupCounts& running,
+                                      const CoreCounts& cores, const GroupCounts& running,
                                       Instant now) {
-    struct Account {
-        double usage_core_s = 0;
-        double weight = 1;
-        std::map<Shape, std::size_t> ahead;
-    };
     std::map<std::string, Account> accounts;
     for (const ProjectShare& project : projects)
-        accounts[project.name] = {
-            .usage_core_s = project.usage_core_s, .weight = project.weight, .ahead = {}};
+        accounts[project.name] = {.usage_core_s = project.usage_core_s, .weight = project.weight};
     std::ranges::sort(
         queue, [](const WaitingJob& a, const WaitingJob& b) { return age_of(a) < age_of(b); });
     GroupCounts taken = running;
     std::vector<Ordered> ordered;
     for (WaitingJob& job : queue) {
         Account& account = accounts[job.project];
-        const double used =
-            (account.usage_core_s - earned(job, of_each_shape, now)) / account.weight;
+        const double used = (account.usage_core_s + account.turns_before(job) -
+                             earned(job, cores.open_to(job), now)) /
+                            account.weight;
         // A job that cannot start gives its turn away.
         const bool ready = job.due && job.dataset_state == "ready";
-        if (ready && account.ahead[shape_of(job)]++ < of_each_shape && takes_place(job, taken))
-            account.usage_core_s += turn_s * job.cores;
+        if (ready && account.ahead[shape_of(job)]++ < cores.all && takes_place(job, taken))
+            account.turns_core_s[job.pool] += turn_s * job.cores;
         ordered.push_back({.job = std::move(job), .used = used});
     }
     keep_age_order(ordered);

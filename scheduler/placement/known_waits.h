@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -37,8 +38,8 @@ public:
     void add_deadline(Instant lent_until);
 
 private:
-    /// Cores, core, memory.
-    using Request = std::tuple<int, int, std::optional<std::int64_t>>;
+    /// Pool, cores, core, memory.
+    using Request = std::tuple<std::string, int, int, std::optional<std::int64_t>>;
     /// Class, and how many of the deadlines the job would keep.
     using Alike = std::tuple<Request, int, std::size_t>;
 

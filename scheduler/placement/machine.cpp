@@ -16,6 +16,17 @@ Machine machine_of(const std::vector<CoreSlot>& cores) {
     return machine;
 }
 
+bool is_in_pool(const WaitingJob& job, const HostSlots& slots) {
+    return job.pool.empty() || job.pool == slots.front().core.pool;
+}
+
+std::set<std::string> pools_of(const Machine& machine) {
+    std::set<std::string> pools;
+    for (const auto& [host, slots] : machine)
+        pools.insert(slots.front().core.pool);
+    return pools;
+}
+
 bool is_free_for(const WaitingJob& job, const Slot& slot, Instant now) {
     if (!slot.usable() || !slot.core.held_by.empty()) return false;
     if (slot.reserved_by.empty()) return true;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ using Machine = std::map<std::string, HostSlots>;
 using RunningJobs = std::map<std::string, RunningJob>;
 
 Machine machine_of(const std::vector<CoreSlot>& cores);
+
+/// The job may run on the host, whatever is free there.
+bool is_in_pool(const WaitingJob& job, const HostSlots& slots);
+/// The pools of the hosts, by name, each once.
+std::set<std::string> pools_of(const Machine& machine);
 
 /// The job may have the slot now: nobody holds it, and nobody ahead needs it before the job's limit
 /// is over.

@@ -27,6 +27,7 @@
 #include "scheduler/placement/fair_share.h"
 #include "scheduler/placement/known_waits.h"
 #include "scheduler/placement/machine.h"
+#include "scheduler/placement/no_host.h"
 #include "scheduler/placement/preemption.h"
 #include "scheduler/placement/slice.h"
 
@@ -38,6 +39,7 @@ namespace {
 struct Pass {
     Machine machine;
     std::vector<NamedHost> hosts;    // of the machine, near ones side by side
+    std::set<std::string> pools;     // of the hosts
     RunningJobs running;
     std::map<std::string, ProjectShare> projects;
     std::map<std::string, int> cores_held;    // by the jobs of a project
@@ -52,6 +54,7 @@ struct Pass {
 Pass pass_over(const Snapshot& snapshot) {
     Pass pass{.machine = machine_of(snapshot.cores),
               .hosts = {},
+              .pools = {},
               .running = {},
               .projects = {},
               .cores_held = {},
@@ -59,6 +62,7 @@ Pass pass_over(const Snapshot& snapshot) {
               .now = snapshot.now,
               .known = KnownWaits(snapshot.now)};
     pass.hosts = in_name_order(pass.machine);
+    pass.pools = pools_of(pass.machine);
     for (const RunningJob& job : snapshot.running) {
         pass.running.emplace(job.job_id, job);
         pass.cores_held[job.project] += job.cores;
@@ -93,6 +97,7 @@ std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Pass& pass) {
     std::int64_t best_free = 0;
     Instant best_warm{};
     for (auto& entry : pass.machine) {
+        if (!is_in_pool(job, entry.second)) continue;
         const std::int64_t free = count_free(job, entry.second, pass.now);
         if (free < job.cores || !has_memory(job, entry.second)) continue;
         const Instant warm = warm_since(job, entry.first, pass);
@@ -113,6 +118,7 @@ std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Pass& pass) {
 
 std::optional<PlacedJob> place_on_core(const WaitingJob& job, Pass& pass) {
     for (auto& [host, slots] : pass.machine) {
+        if (!is_in_pool(job, slots)) continue;
         for (Slot& slot : slots) {
             if (slot.core.core != *job.core_id || !is_free_for(job, slot, pass.now)) continue;
             if (!has_memory(job, slots)) continue;
@@ -124,12 +130,13 @@ std::optional<PlacedJob> place_on_core(const WaitingJob& job, Pass& pass) {
     return std::nullopt;
 }
 
-std::optional<PlacedJob> place_slice(const WaitingJob& job, Pass& pass) {
+/// On hosts of the job's pool.
+std::optional<PlacedJob> place_slice_in_pool(const WaitingJob& job, Pass& pass) {
     const WaitingJob part = part_on_host(job);
     const std::vector<NamedHost> hosts =
         nearest_hosts(pass.hosts, host_count(job), [&](const HostSlots& slots) {
-            return is_whole(slots) && count_free(part, slots, pass.now) == part.cores &&
-                   has_memory(part, slots);
+            return is_in_pool(job, slots) && is_whole(slots) &&
+                   count_free(part, slots, pass.now) == part.cores && has_memory(part, slots);
         });
     if (hosts.empty()) return std::nullopt;
     PlacedJob placed{.job_id = job.job_id, .host = *hosts.front().name, .cores = {}};
@@ -140,6 +147,20 @@ std::optional<PlacedJob> place_slice(const WaitingJob& job, Pass& pass) {
         if (&host != &hosts.front()) placed.other_hosts.push_back(*host.name);
     }
     return placed;
+}
+
+/// The job as one that waits for this pool.
+WaitingJob in_pool(WaitingJob job, const std::string& pool) {
+    job.pool = pool;
+    return job;
+}
+
+/// All hosts of a slice are of one pool: what runs in one may not reach what runs in another.
+std::optional<PlacedJob> place_slice(const WaitingJob& job, Pass& pass) {
+    if (!job.pool.empty()) return place_slice_in_pool(job, pass);
+    for (const std::string& pool : pass.pools)
+        if (auto placed = place_slice_in_pool(in_pool(job, pool), pass)) return placed;
+    return std::nullopt;
 }
 
 std::optional<PlacedJob> place(const WaitingJob& job, Pass& pass) {
@@ -171,11 +192,6 @@ void reserve(const WaitingJob& job, const std::vector<Slot*>& slots, Pass& pass)
     }
     if (all_free) pass.known.add_deadline(*all_free);
     pass.known.machine_changed();
-}
-
-WaitReason reason_for(const WaitingJob& job, std::string code, std::string message) {
-    return {
-        .job_id = job.job_id, .code = std::move(code), .message = std::move(message), .cores = {}};
 }
 
 WaitReason behind(const WaitingJob& job, const Slot& slot) {
@@ -210,13 +226,6 @@ std::optional<WaitReason> preempt(const WaitingJob& job,
 /// " (3 jobs in a row have crashed on it: …)" where the service has drained it.
 std::string drained_core(const CoreSlot& core) {
     return core.core_drain_reason.empty() ? "" : fmt::format(" ({})", core.core_drain_reason);
-}
-
-/// "host a is drained (new disk)"
-std::string drained_host(const CoreSlot& core) {
-    const std::string reason =
-        core.drain_reason.empty() ? "" : fmt::format(" ({})", core.drain_reason);
-    return fmt::format("host {} is drained{}", core.host, reason);
 }
 
 /// Why core N of a host is not to be had, and keeps it for `job` when only a running job is in the
@@ -275,6 +284,7 @@ WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots, Pass& pass) 
 WaitReason explain_core(const WaitingJob& job, Pass& pass) {
     std::pair<Slot*, HostSlots*> best{};    // the one that is nearest to being free
     for (auto& [host, slots] : pass.machine) {
+        if (!is_in_pool(job, slots)) continue;
         for (Slot& slot : slots) {
             if (slot.core.core != *job.core_id) continue;
             if (is_free_for(job, slot, pass.now)) return wait_for_memory(job, slots, pass);
@@ -285,8 +295,10 @@ WaitReason explain_core(const WaitingJob& job, Pass& pass) {
         }
     }
     if (best.first != nullptr) return wait_for_core(job, *best.first, *best.second, pass);
+    if (auto no_pool = explain_no_pool(job, pass.machine)) return *std::move(no_pool);
     WaitReason reason =
-        reason_for(job, "no_such_core", fmt::format("no host has a core {}", *job.core_id));
+        reason_for(job, "no_such_core",
+                   fmt::format("no host{} has a core {}", of_its_pool(job), *job.core_id));
     reason.cores = {*job.core_id};
     return reason;
 }
@@ -298,6 +310,7 @@ HostSlots* host_to_wait_for(const WaitingJob& job, Pass& pass) {
     using Rank = std::tuple<bool, bool, std::size_t, int, std::int64_t>;
     Rank best_rank;
     for (auto& [host, slots] : pass.machine) {
+        if (!is_in_pool(job, slots)) continue;
         if (std::ranges::count_if(slots, &Slot::usable) < job.cores) continue;
         if (!has_ever_memory(job, slots)) continue;
         const bool kept = std::ranges::any_of(
@@ -310,49 +323,6 @@ HostSlots* host_to_wait_for(const WaitingJob& job, Pass& pass) {
         best_rank = rank;
     }
     return best;
-}
-
-WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
-    WaitReason reason = reason_for(job, "waiting_for_cores", "");
-    std::size_t largest = 0;
-    std::int64_t most_memory = 0;
-    bool fits = false;
-    std::vector<std::string> drained_hosts;
-    for (const auto& [host, slots] : machine) {
-        largest = std::max(largest, slots.size());
-        if (slots.size() < std::size_t(job.cores)) continue;
-        most_memory = std::max(most_memory, memory_of(slots));
-        if (!has_ever_memory(job, slots)) continue;
-        fits = true;
-        if (slots.front().core.alive && slots.front().core.host_drained) {
-            drained_hosts.push_back(drained_host(slots.front().core));
-            continue;
-        }
-        for (const Slot& slot : slots)
-            if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
-    }
-    if (largest < std::size_t(job.cores)) {
-        reason.message = fmt::format("the job needs {} cores of one host; the largest host has {}",
-                                     job.cores, largest);
-    } else if (!fits) {
-        reason.code = "waiting_for_memory";
-        reason.message =
-            fmt::format("the job may use {} bytes of memory; the largest host has {} for jobs",
-                        *job.memory_bytes, most_memory);
-    } else if (!drained_hosts.empty()) {
-        reason.code = "host_drained";
-        reason.message = fmt::format("the job needs {} core{} of one host, and {}", job.cores,
-                                     job.cores == 1 ? "" : "s", fmt::join(drained_hosts, ", "));
-    } else if (!reason.cores.empty()) {
-        reason.code = "core_drained";
-        reason.message = fmt::format("the job needs {} cores of one host; drained: {}", job.cores,
-                                     fmt::join(reason.cores, ", "));
-    } else {
-        reason.code = "host_lost";
-        reason.message =
-            fmt::format("the job needs {} cores of one host; a host sends no heartbeat", job.cores);
-    }
-    return reason;
 }
 
 /// Why a job without a core of its own is not to be had, and keeps for a job of several cores what
@@ -394,60 +364,6 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
     return reason;
 }
 
-/// "the job needs 4 whole hosts of 8 cores"
-std::string needs_hosts(const WaitingJob& job) {
-    return fmt::format("the job needs {} whole hosts of {} cores", host_count(job),
-                       slice_host_cores);
-}
-
-/// Fewer hosts than a slice has could be had, were no job there.
-WaitReason explain_few_hosts(const WaitingJob& job, const Pass& pass) {
-    std::vector<std::string> drained;
-    std::vector<std::string> silent;
-    std::vector<std::string> drained_cores;
-    std::set<int> cores;
-    int whole = 0, with_memory = 0;
-    for (const NamedHost& host : pass.hosts) {
-        const CoreSlot& first = host.slots->front().core;
-        if (!is_whole(*host.slots)) continue;
-        ++whole;
-        if (!has_ever_memory(job, *host.slots)) continue;
-        ++with_memory;
-        if (!first.alive) {
-            silent.push_back(fmt::format("host {} sends no heartbeat", first.host));
-        } else if (first.host_drained) {
-            drained.push_back(drained_host(first));
-        } else {
-            for (const Slot& slot : *host.slots) {
-                if (!slot.core.drained) continue;
-                cores.insert(slot.core.core);
-                drained_cores.push_back(
-                    fmt::format("core {} of host {} is drained", slot.core.core, first.host));
-            }
-        }
-    }
-    WaitReason reason = reason_for(job, "waiting_for_cores", needs_hosts(job));
-    if (whole < host_count(job)) {
-        reason.message += fmt::format(", and {} {} known", whole, whole == 1 ? "is" : "are");
-        return reason;
-    }
-    if (with_memory < host_count(job)) {
-        reason.code = "waiting_for_memory";
-        reason.message +=
-            fmt::format(" with {} bytes of memory each, and {} {} as much for jobs",
-                        *job.memory_bytes, with_memory, with_memory == 1 ? "has" : "have");
-        return reason;
-    }
-    reason.code = !drained.empty()         ? "host_drained"
-                  : !drained_cores.empty() ? "core_drained"
-                                           : "host_lost";
-    reason.cores.assign(cores.begin(), cores.end());
-    for (const auto* more : {&drained_cores, &silent})
-        drained.insert(drained.end(), more->begin(), more->end());
-    reason.message += fmt::format(", and {}", fmt::join(drained, ", "));
-    return reason;
-}
-
 /// Who gives way on all of the hosts; none when that would not free each of them.
 std::optional<Preemption> choose_for_hosts(const WaitingJob& job,
                                            const std::vector<NamedHost>& hosts, const Pass& pass) {
@@ -465,10 +381,26 @@ std::optional<Preemption> choose_for_hosts(const WaitingJob& job,
     return together;
 }
 
+/// Where a slice without a pool will fit soonest: in the one with the most hosts for it.
+std::string pool_to_wait_for(const WaitingJob& job, const Pass& pass) {
+    std::string best;
+    std::size_t most = 0;
+    for (const std::string& pool : pass.pools) {
+        const std::size_t able = hosts_for(in_pool(job, pool), pass.hosts).size();
+        if (!best.empty() && able <= most) continue;
+        best = pool;
+        most = able;
+    }
+    return best;
+}
+
 /// Why a slice does not start; keeps the hosts that it waits for.
-WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
+WaitReason explain_slice_in_pool(const WaitingJob& job, Pass& pass) {
     const std::vector<NamedHost> able = hosts_for(job, pass.hosts);
-    if (std::ssize(able) < host_count(job)) return explain_few_hosts(job, pass);
+    if (std::ssize(able) < host_count(job)) {
+        auto no_pool = explain_no_pool(job, pass.machine);
+        return no_pool ? *std::move(no_pool) : explain_few_hosts(job, pass.hosts);
+    }
     const std::vector<NamedHost> hosts = hosts_to_wait_for(job, able, pass.running);
     const auto gives_way = preempt(job, choose_for_hosts(job, hosts, pass), pass);
     std::vector<Slot*> kept;
@@ -496,6 +428,11 @@ WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
     if (gives_way) reason = *gives_way;
     if (!kept.empty()) reserve(job, kept, pass);
     return reason;
+}
+
+WaitReason explain_slice(const WaitingJob& job, Pass& pass) {
+    const bool is_free = job.pool.empty() && pass.pools.size() > 1;
+    return explain_slice_in_pool(is_free ? in_pool(job, pool_to_wait_for(job, pass)) : job, pass);
 }
 
 WaitReason explain_waiting(const WaitingJob& job, Pass& pass) {
@@ -547,7 +484,8 @@ std::optional<WaitReason> group_is_full(const WaitingJob& job, const Pass& pass)
 bool waits_its_turn(const WaitingJob& job, const WaitReason& reason, const Machine& machine) {
     if (reason.blocking_job.empty()) return false;
     const auto hosts = std::ranges::count_if(machine, [&](const auto& host) {
-        return std::int64_t(host.second.size()) >= part_on_host(job).cores &&
+        return is_in_pool(job, host.second) &&
+               std::int64_t(host.second.size()) >= part_on_host(job).cores &&
                has_ever_memory(job, host.second);
     });
     return hosts >= host_count(job);
@@ -576,8 +514,8 @@ void decide(const WaitingJob& job, Pass& pass) {
 Plan make_plan(const Snapshot& snapshot) {
     Pass pass = pass_over(snapshot);
     for (const WaitingJob& job :
-         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size(), pass.group_places,
-                       snapshot.now))
+         in_fair_order(snapshot.queue, snapshot.projects, CoreCounts(snapshot.cores),
+                       pass.group_places, snapshot.now))
         decide(job, pass);
     return std::move(pass.plan);
 }

@@ -28,7 +28,7 @@ struct PreemptedJob {
 
 /// Why a job waits. Codes: waiting_for_cores, waiting_for_memory, core_busy, core_drained,
 /// host_drained, host_lost, behind, preempting, quota, group_limit, waiting_for_dataset,
-/// start_after, no_such_core.
+/// start_after, no_such_core, no_such_pool.
 struct WaitReason {
     std::string job_id;
     std::string code;
@@ -65,10 +65,13 @@ inline constexpr std::chrono::seconds backfill_margin{90};
 /// do, those of the lowest class and among them those that started last; nobody is asked while
 /// those who end already leave enough.
 ///
-/// A slice takes so many whole hosts, all or none: of those that are free the ones that are nearest
-/// to each other by name. While it waits it reserves the hosts with the fewest jobs in its way, as
-/// a job of eight cores does one, until the last of them has ended; jobs of a lower class give way
-/// when that frees all its hosts.
+/// A job that names a pool takes, waits for and reserves cores of its hosts alone, and has nobody
+/// give way elsewhere: a full pool stops nobody in another one.
+///
+/// A slice takes so many whole hosts of one pool, all or none: of those that are free the ones that
+/// are nearest to each other by name. While it waits it reserves the hosts with the fewest jobs in
+/// its way, as a job of eight cores does one, until the last of them has ended; jobs of a lower
+/// class give way when that frees all its hosts.
 ///
 /// The memory of a host is counted likewise: the limits of the jobs that run there and of the one
 /// that starts, each what it asks for or the share of its cores, are never more than the host has

@@ -57,7 +57,8 @@ WaitingJob waiting_again(const RunningJob& running) {
             .core_id = {},
             .due_at = {},
             .project = running.project,
-            .group = running.group};
+            .group = running.group,
+            .pool = running.pool};
 }
 
 World world_of(Snapshot snapshot, const std::map<std::string, RunEstimate>& runs) {
@@ -87,11 +88,16 @@ bool is_ahead(const WaitingJob& a, const WaitingJob& b) {
 
 /// The jobs that a pass looks at, from a queue in any order: as the store hands them in.
 std::vector<WaitingJob> heads(const std::vector<WaitingJob>& queue, std::size_t of_each_shape) {
-    using Shape = std::tuple<std::string_view, std::string_view, int, int, std::int64_t>;
+    using Shape =
+        std::tuple<std::string_view, std::string_view, std::string_view, int, int, std::int64_t>;
     std::map<Shape, std::size_t> seen;
     std::vector<WaitingJob> heads;
     for (const WaitingJob& job : queue) {
-        const Shape shape{job.project, job.group, job.cores, job.core_id.value_or(0),
+        const Shape shape{job.project,
+                          job.group,
+                          job.pool,
+                          job.cores,
+                          job.core_id.value_or(0),
                           job.memory_bytes.value_or(0)};
         if (seen[shape]++ < of_each_shape) heads.push_back(job);
     }
@@ -130,7 +136,8 @@ void start(World& world, const PlacedJob& placed) {
                        .preemptible = job.preemptible,
                        .ending = false,
                        .ends_by = {},
-                       .group = job.group};
+                       .group = job.group,
+                       .pool = job.pool};
     if (job.runs_at_most) running.ends_by = world.now.now + *job.runs_at_most;
     world.now.running.push_back(std::move(running));
     world.runs[job.job_id] = {.job = job,

@@ -111,8 +111,8 @@ std::vector<NamedHost> hosts_for(const WaitingJob& job,
                                  const std::vector<NamedHost>& in_name_order) {
     std::vector<NamedHost> hosts;
     for (const NamedHost& host : in_name_order)
-        if (is_whole(*host.slots) && std::ranges::all_of(*host.slots, &Slot::usable) &&
-            has_ever_memory(job, *host.slots))
+        if (is_in_pool(job, *host.slots) && is_whole(*host.slots) &&
+            std::ranges::all_of(*host.slots, &Slot::usable) && has_ever_memory(job, *host.slots))
             hosts.push_back(host);
     return hosts;
 }

@@ -33,8 +33,8 @@ std::vector<NamedHost> nearest_hosts(const std::vector<NamedHost>& in_name_order
 /// All cores of the host are there, as many as a host of a slice has.
 bool is_whole(const HostSlots& slots);
 
-/// The hosts where the slice could run, were no other job there: whole, alive, not drained, with
-/// memory enough.
+/// The hosts where the slice could run, were no other job there: of its pool, whole, alive, not
+/// drained, with memory enough.
 std::vector<NamedHost> hosts_for(const WaitingJob& job,
                                  const std::vector<NamedHost>& in_name_order);
 

@@ -15,7 +15,8 @@ namespace slipway {
 /// One virtual core.
 struct CoreSlot {
     std::string host;
-    int core = 1;    ///< 1 to 8
+    std::string pool = {};    ///< of its host
+    int core = 1;             ///< 1 to 8
     bool drained = false;
     std::string core_drain_reason = {};    ///< why the service has drained it; may be empty
     bool host_drained = false;             ///< all cores of its host are, whatever each of them is
@@ -50,6 +51,7 @@ struct WaitingJob {
     std::optional<int> group_limit = {};
     bool preemptible = false;    ///< once it runs; read where passes are simulated
     std::string dataset_id = {};
+    std::string pool = {};    ///< runs on hosts of this pool only; empty: on any
 };
 
 /// A job that holds cores.
@@ -63,6 +65,7 @@ struct RunningJob {
     bool ending = false;         ///< it has been asked to end or to give its cores up
     std::optional<Instant> ends_by = {};    ///< by its limits
     std::string group = {};                 ///< as WaitingJob's
+    std::string pool = {};                  ///< likewise
 };
 
 /// What a project is entitled to and has had.
