@@ -294,14 +294,14 @@ begin
         group by state, project, created_by, queue_class
     )
     insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id, not_before,
-                       valid_until, dataset_id, dataset_ready, memory_bytes, group_name)
+                       valid_until, dataset_id, dataset_ready, memory_bytes, group_name, pool)
     select added.id, added.project, added.name, queue_class_rank(added.queue_class),
            added.created_at, added.cores, added.core_id,
            case when added.not_before > clock_timestamp() then added.not_before end,
            added.valid_until, added.dataset_id, coalesce(dataset.state = 'ready', false),
            case when added.spec #>> '{accelerator,memory_bytes}' is not null
                 then counted_memory_bytes(added.spec) end,
-           coalesce(added.spec #>> '{queue,group}', '')
+           coalesce(added.spec #>> '{queue,group}', ''), pool_of(added.spec)
     from added
     left join dataset on dataset.id = added.dataset_id;
     if has_groups then
@@ -503,12 +503,13 @@ begin
         -- Who has started once keeps its right to run: valid_until is over for it.
         insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id,
                            not_before, valid_until, dataset_id, dataset_ready, memory_bytes,
-                           group_name)
+                           group_name, pool)
         select id, project, name, queue_class_rank(queue_class), created_at, cores, core_id,
                case when not_before > clock_timestamp() then not_before end,
                case when started_at is null then valid_until end, dataset_id,
                exists (select from dataset where id = after.dataset_id and state = 'ready'),
-               counted_memory_bytes(spec), coalesce(spec #>> '{queue,group}', '')
+               counted_memory_bytes(spec), coalesce(spec #>> '{queue,group}', ''),
+               pool_of(spec)
         from after
         where id = any (queued);
         perform keep_group(project, spec #>> '{queue,group}',
@@ -910,6 +911,15 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.pool_of(spec jsonb) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    select case spec #>> '{queue,pool}'
+               when 'any' then ''
+               else coalesce(spec #>> '{queue,pool}', (select pool from default_pool))
+           end
+$$;
+
 CREATE FUNCTION public.project_standings(also text DEFAULT NULL::text) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
     LANGUAGE plpgsql STABLE
     AS $$
@@ -958,6 +968,7 @@ CREATE TABLE public.queue (
     memory_bytes bigint,
     shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
     group_name text DEFAULT ''::text NOT NULL,
+    pool text DEFAULT ''::text NOT NULL,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -979,27 +990,89 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.ready_in_fair_order(jobs_max bigint) RETURNS TABLE(job_id text, project text, class_rank smallint, used double precision, queued_at timestamp with time zone)
+CREATE FUNCTION public.ready_in_fair_order(jobs_max bigint) RETURNS TABLE(job_id text, project text, pool text, class_rank smallint, used double precision, queued_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     AS $$
 begin
     return query
-    select head.job_id, standing.project, head.class_rank,
-           (standing.used_core_s + 60 * head.cores_ahead) / standing.weight, head.queued_at
-    from (select all_of_them.*,
-                 least(jobs_max, greatest(50, 20000 / count(*) over ())) as jobs_read
-          from project_standings() as all_of_them) as standing
-    cross join lateral (
-        select first.job_id, first.class_rank, first.queued_at,
-               coalesce(sum(first.cores) over before_it, 0)::double precision as cores_ahead
-        from (select queue.job_id, queue.class_rank, queue.queued_at, queue.cores
-              from queue
-              where ready and queue.project = standing.project
-              order by queue.class_rank::integer, queue.queued_at, queue.job_id
-              limit standing.jobs_read) as first
-        window before_it as (order by first.class_rank, first.queued_at, first.job_id
-                             rows between unbounded preceding and 1 preceding)
-    ) as head;
+    with standing as materialized (
+        select all_of_them.*,
+               least(jobs_max, greatest(50, 20000 / count(*) over ())) as jobs_read
+        from project_standings() as all_of_them
+    ), head as (
+        select standing.*, first.*
+        from standing
+        join ready_pools(null) as present on present.project = standing.project
+        cross join lateral (
+            select queue.job_id, queue.pool, queue.class_rank, queue.queued_at, queue.cores
+            from queue
+            where ready and queue.project = standing.project and queue.pool = present.pool
+            order by queue.class_rank::integer, queue.queued_at, queue.job_id
+            limit standing.jobs_read) as first
+    )
+    select head.job_id, head.project, head.pool, head.class_rank,
+           (head.used_core_s
+            + 60 * case head.pool
+                       when '' then coalesce(sum(head.cores) over before_it, 0)
+                       else coalesce(sum(head.cores) filter (where head.pool = '') over before_it,
+                                     0)
+                            + coalesce(sum(head.cores) over before_it_in_pool, 0)
+                   end)
+           / head.weight,
+           head.queued_at
+    from head
+    window before_it as (partition by head.project
+                         order by head.class_rank, head.queued_at, head.job_id
+                         rows between unbounded preceding and 1 preceding),
+           before_it_in_pool as (partition by head.project, head.pool
+                                 order by head.class_rank, head.queued_at, head.job_id
+                                 rows between unbounded preceding and 1 preceding);
+end
+$$;
+
+CREATE FUNCTION public.ready_pools(of_project text) RETURNS TABLE(project text, pool text)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    with recursive present (project, pool) as (
+        (select queue.project, queue.pool
+         from queue
+         where ready and queue.project >= coalesce(of_project, '')
+         order by queue.project, queue.pool
+         limit 1)
+        union all
+        select next.project, next.pool
+        from present
+        cross join lateral (select queue.project, queue.pool
+                            from queue
+                            where ready
+                              and (queue.project, queue.pool) > (present.project, present.pool)
+                            order by queue.project, queue.pool
+                            limit 1) as next
+        where of_project is null or present.project = of_project
+    )
+    select present.project, present.pool
+    from present
+    where of_project is null or present.project = of_project;
+end
+$$;
+
+CREATE FUNCTION public.ready_positions(jobs_max bigint) RETURNS TABLE(job_id text, place bigint)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select ready.job_id,
+           case ready.pool
+               when '' then row_number() over in_order
+               else row_number() over in_pool
+                    + count(*) filter (where ready.pool = '') over in_order
+           end
+    from ready_in_fair_order(jobs_max) as ready
+    window in_order as (order by ready.class_rank, ready.used, ready.queued_at, ready.job_id),
+           in_pool as (partition by ready.pool
+                       order by ready.class_rank, ready.used, ready.queued_at, ready.job_id);
 end
 $$;
 
@@ -1423,6 +1496,13 @@ ALTER TABLE public.decision ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.default_pool (
+    only_row boolean DEFAULT true NOT NULL,
+    pool text DEFAULT ''::text NOT NULL,
+    CONSTRAINT default_pool_only_row_check CHECK (only_row),
+    CONSTRAINT default_pool_pool_check CHECK ((pool <> 'any'::text))
+);
+
 CREATE TABLE public.deleted_dataset (
     id text NOT NULL,
     deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
@@ -1467,10 +1547,12 @@ CREATE TABLE public.host (
     drained_by text DEFAULT ''::text NOT NULL,
     removed_at timestamp with time zone,
     removed_by text DEFAULT ''::text NOT NULL,
+    pool text DEFAULT 'local'::text NOT NULL,
     CONSTRAINT host_cores_check CHECK (((cores >= 1) AND (cores <= 64))),
     CONSTRAINT host_drain_check CHECK (((drained_at IS NOT NULL) OR ((drain_reason = ''::text) AND (drained_by = ''::text)))),
     CONSTRAINT host_job_memory_bytes_check CHECK ((job_memory_bytes >= 0)),
     CONSTRAINT host_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT host_pool_check CHECK (((pool ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'::text) AND (pool <> 'any'::text))),
     CONSTRAINT host_removed_is_drained CHECK (((removed_at IS NULL) OR (drained_at IS NOT NULL)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
@@ -1976,6 +2058,9 @@ ALTER TABLE ONLY public.dataset
 ALTER TABLE ONLY public.decision
     ADD CONSTRAINT decision_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.default_pool
+    ADD CONSTRAINT default_pool_pkey PRIMARY KEY (only_row);
+
 ALTER TABLE ONLY public.deleted_dataset
     ADD CONSTRAINT deleted_dataset_pkey PRIMARY KEY (id);
 
@@ -2199,9 +2284,9 @@ CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job
 
 CREATE INDEX queue_project ON public.queue USING btree (project, class_rank, queued_at, job_id);
 
-CREATE INDEX queue_ready_project ON public.queue USING btree (project, ((class_rank)::integer), queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_project ON public.queue USING btree (project, pool, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
-CREATE INDEX queue_ready_shape ON public.queue USING btree (project, group_name, shape, ((class_rank)::integer), queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_shape ON public.queue USING btree (project, group_name, pool, shape, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
 CREATE INDEX session_expires ON public.session USING btree (expires_at);
 

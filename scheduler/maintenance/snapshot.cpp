@@ -23,7 +23,8 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .group = job.group,
             .group_limit = job.group_limit,
             .preemptible = job.preemptible,
-            .dataset_id = job.dataset_id};
+            .dataset_id = job.dataset_id,
+            .pool = job.pool};
 }
 
 RunningJob to_running_job(const store::RunningJobRow& job) {
@@ -37,7 +38,8 @@ RunningJob to_running_job(const store::RunningJobRow& job) {
             .preemptible = job.preemptible,
             .ending = job.ending,
             .ends_by = ends_by,
-            .group = job.group};
+            .group = job.group,
+            .pool = job.pool};
 }
 
 ProjectShare to_share(const store::ProjectStanding& standing) {
@@ -49,6 +51,7 @@ ProjectShare to_share(const store::ProjectStanding& standing) {
 
 CoreSlot to_core_slot(const store::Core& core) {
     return {.host = core.host,
+            .pool = core.pool,
             .core = core.core,
             .drained = core.drained,
             .core_drain_reason = core.drained ? core.drain_reason : "",

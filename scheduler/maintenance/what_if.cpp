@@ -14,13 +14,14 @@ namespace slipway {
 
 namespace {
 
-void add_hosts(Snapshot& snapshot, int hosts, int cores) {
+void add_hosts(Snapshot& snapshot, int hosts, int cores, const std::string& pool) {
     std::int64_t memory_bytes = 0;
     for (const CoreSlot& core : snapshot.cores)
         memory_bytes = std::max(memory_bytes, core.host_memory_bytes);
     for (int host = 1; host <= hosts; ++host)
         for (int core = 1; core <= cores; ++core)
             snapshot.cores.push_back({.host = fmt::format("new-host-{}", host),
+                                      .pool = pool,
                                       .core = core,
                                       .held_by = {},
                                       .host_memory_bytes = memory_bytes});
@@ -110,7 +111,7 @@ WhatIfAnswer what_if(store::Store& store, const Clock& clock, const WhatIf& chan
     const Simulation before = simulate(input.snapshot, input.runs, forecast_bounds(clock));
 
     Snapshot changed = input.snapshot;
-    add_hosts(changed, change.more_hosts, change.cores_per_host);
+    add_hosts(changed, change.more_hosts, change.cores_per_host, change.pool);
     if (change.new_job) {
         id = about->job_id;
         about->queued_at = changed.now;

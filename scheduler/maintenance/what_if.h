@@ -16,6 +16,7 @@ struct WhatIf {
     std::optional<int> class_rank = {};              ///< of that job
     int more_hosts = 0;
     int cores_per_host = 8;
+    std::string pool = {};    ///< of these hosts
 };
 
 /// What it does to a job of the queue.

@@ -56,8 +56,9 @@ void register_host(Store& store, const Host& host, std::chrono::milliseconds sil
     const bool is_registered = transact(store.pool(), [&](Transaction& transaction) {
         admit_host(transaction, host, join_token);
         const Rows rows = transaction.run(
-            queries::register_host, {host.name, host.cores, host.physical_cpus, host.memory_bytes,
-                                     host.instance, host.home, silence_max, host.job_memory_bytes});
+            queries::register_host,
+            {host.name, host.cores, host.physical_cpus, host.memory_bytes, host.instance, host.home,
+             silence_max, host.job_memory_bytes, host.pool});
         if (rows.empty()) return false;
         transaction.commit({});
         return true;
@@ -117,6 +118,7 @@ std::vector<Host> list_hosts(Store& store) {
     for (const Row row : read(store.pool(), queries::list_hosts)) {
         hosts.push_back(
             {.name = row.text("name"),
+             .pool = row.text("pool"),
              .cores = row.small("cores"),
              .physical_cpus = row.small("physical_cpus"),
              .memory_bytes = row.integer("memory_bytes"),
@@ -134,6 +136,7 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
     std::vector<Core> cores;
     for (const Row row : read(store.pool(), queries::list_cores, {silence_max})) {
         cores.push_back({.host = row.text("host"),
+                         .pool = row.text("pool"),
                          .core = row.small("core"),
                          .drained = row.flag("drained"),
                          .drain_reason = row.text("core_drain_reason"),

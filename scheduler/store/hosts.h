@@ -13,6 +13,7 @@ struct HostDrain {
 
 struct Host {
     std::string name{};
+    std::string pool = "local";    ///< jobs may name it
     int cores = 8;
     int physical_cpus = 0;
     std::int64_t memory_bytes = 0;
@@ -45,6 +46,7 @@ std::vector<Host> list_hosts(Store& store);
 /// One virtual core, and who holds it.
 struct Core {
     std::string host;
+    std::string pool{};    ///< of its host
     int core = 1;
     bool drained = false;          ///< by itself, whatever its host is
     std::string drain_reason{};    ///< why the service drained it, or would have; may be empty

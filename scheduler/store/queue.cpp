@@ -98,6 +98,7 @@ QueuedJob read_wanted_cores(const Row& row) {
     job.queued_at = row.time("queued_at");
     job.cores = row.small("cores");
     job.core_id = row.maybe_small("core_id");
+    job.pool = row.text("pool");
     return job;
 }
 
@@ -139,21 +140,24 @@ std::vector<Param> held_params(const std::optional<HeldAttempts>& held) {
 }
 
 std::vector<Param> starts_params(const std::optional<ReadyStarts>& starts) {
-    constexpr std::size_t params = 6;
+    constexpr std::size_t params = 7;
     if (!starts) return std::vector<Param>(params, std::nullopt);
     std::vector<std::string> projects;
     std::vector<std::string> groups;
+    std::vector<std::string> pools;
     std::vector<std::int64_t> shapes;
     std::vector<int> class_ranks;
     std::vector<Param> queued_at;
     for (const ReadyStarts::Shape& shape : starts->shapes) {
         projects.push_back(shape.project);
         groups.push_back(shape.group);
+        pools.push_back(shape.pool);
         shapes.push_back(shape.shape);
         class_ranks.push_back(shape.class_rank);
         queued_at.emplace_back(shape.queued_at);
     }
-    return {projects, groups, shapes, class_ranks, Param::array(queued_at), starts->fresh_since};
+    return {projects,           groups, pools, shapes, class_ranks, Param::array(queued_at),
+            starts->fresh_since};
 }
 
 /// The first row of each shape, in the order of class and age, is where it begins.
@@ -163,8 +167,9 @@ public:
         starts_.fresh_since = row.time("fresh_since");
         ReadyStarts::Shape shape{.project = row.text("project"),
                                  .group = row.text("group_name"),
+                                 .pool = row.text("pool"),
                                  .shape = row.integer("shape")};
-        if (!seen_.emplace(shape.project, shape.group, shape.shape).second) return;
+        if (!seen_.emplace(shape.project, shape.group, shape.pool, shape.shape).second) return;
         // A shape that may not start was not looked into: it begins where the queue does.
         if (!row.is_null("job_id")) {
             shape.class_rank = row.small("class_rank");
@@ -177,13 +182,15 @@ public:
 
 private:
     ReadyStarts starts_;
-    std::set<std::tuple<std::string, std::string, std::int64_t>> seen_;
+    std::set<std::tuple<std::string, std::string, std::string, std::int64_t>> seen_;
 };
 
-int position_after(Store& store, std::string_view project, const std::vector<Param>& place) {
+int position_after(Store& store, std::string_view project, std::string_view pool,
+                   const std::vector<Param>& place) {
     Statement count{&queries::count_ready_ahead, place};
     count.params.emplace_back(queue_position_max);
     count.params.emplace_back(project);
+    count.params.emplace_back(pool);
     return 1 + read(store.pool(), count)[0].small("jobs");
 }
 
@@ -270,7 +277,8 @@ std::vector<RunningJobRow> list_running_jobs(Store& store,
                            .ending = row.flag("ending"),
                            .runs_at_most = time_left(row),
                            .eta_s = row.maybe_number("eta_s"),
-                           .group = row.text("group_name")});
+                           .group = row.text("group_name"),
+                           .pool = row.text("pool")});
     return running;
 }
 
@@ -332,12 +340,14 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
 std::optional<int> find_queue_position(Store& store, std::string_view job_id) {
     const std::optional<QueuedJob> job = find_queued_job(store, job_id);
     if (!job) return std::nullopt;
-    return position_after(store, job->project, {job->class_rank, job->queued_at, job->job_id});
+    return position_after(store, job->project, job->pool,
+                          {job->class_rank, job->queued_at, job->job_id});
 }
 
-int next_queue_position(Store& store, std::string_view project, int class_rank) {
+int next_queue_position(Store& store, std::string_view project, int class_rank,
+                        std::string_view pool) {
     // Ids sort by time: what is submitted next is behind all of its class.
-    return position_after(store, project, {class_rank, "infinity", ""});
+    return position_after(store, project, pool, {class_rank, "infinity", ""});
 }
 
 }    // namespace slipway::store

@@ -28,6 +28,7 @@ struct QueuedJob {
     std::string group;                 ///< of its project; empty: none
     std::optional<int> group_limit;    ///< so many of the group may run at a time
     bool preemptible = false;          ///< by its spec; only of list_forecast_jobs
+    std::string pool;                  ///< of the hosts that it may run on; empty: any
 };
 
 /// A job that holds cores, as the scheduler sees it.
@@ -42,6 +43,7 @@ struct RunningJobRow {
     std::optional<std::chrono::seconds> runs_at_most;    ///< from started_at on
     std::optional<double> eta_s;                         ///< by its own progress
     std::string group;
+    std::string pool;    ///< that it would wait for, if it were queued again; empty: any
 };
 
 /// What a project with jobs in the queue is entitled to and has used.
@@ -89,6 +91,7 @@ struct ReadyStarts {
     struct Shape {
         std::string project;
         std::string group;
+        std::string pool;
         std::int64_t shape = 0;
         int class_rank = 0;
         Instant queued_at{};
@@ -176,11 +179,13 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
                                                 const std::vector<Placement>& placements,
                                                 const LeaderTerm& term = {});
 
-/// Where a queued job stands among those that may start, or would stand if it could: 1 = next;
+/// Where a queued job stands among those that may start on the same hosts, or would stand if it
+/// could: 1 = next;
 /// queue_position_max + 1 = behind at least so many. Nothing when it is not queued.
 std::optional<int> find_queue_position(Store& store, std::string_view job_id);
 
-/// Where a job of this project and class would stand if it were submitted now; likewise.
-int next_queue_position(Store& store, std::string_view project, int class_rank);
+/// Where a job of this project, class and pool would stand if it were submitted now; likewise.
+int next_queue_position(Store& store, std::string_view project, int class_rank,
+                        std::string_view pool = {});
 
 }    // namespace slipway::store

@@ -71,17 +71,18 @@ delete from host_join_token where expires_at < clock_timestamp() - interval '1 d
 
 -- register_host: what a machine offers, and who speaks for it
 -- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes  $5 instance  $6 home
---        $7 longest silence of a living host in seconds  $8 job_memory_bytes
+--        $7 longest silence of a living host in seconds  $8 job_memory_bytes  $9 pool
 -- out    name; no row when another instance speaks for the host: one of another home folder that is
 --        not silent. A home folder has one process at a time, so an earlier one of it has ended.
 insert into host (name, cores, physical_cpus, memory_bytes, instance, home,
-                  job_memory_bytes)
-values ($1, $2, $3, $4, $5, $6, $8)
+                  job_memory_bytes, pool)
+values ($1, $2, $3, $4, $5, $6, $8, $9)
 on conflict (name) do update
 set cores            = excluded.cores,
     physical_cpus    = excluded.physical_cpus,
     memory_bytes     = excluded.memory_bytes,
     job_memory_bytes = excluded.job_memory_bytes,
+    pool             = excluded.pool,
     instance         = excluded.instance,
     home             = excluded.home,
     heartbeat_at     = clock_timestamp()
@@ -98,7 +99,7 @@ set heartbeat_at = clock_timestamp()
 where name = $1 and instance = $2 and removed_at is null
 
 -- list_hosts: every machine
-select name, home, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
+select name, pool, home, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
        drain_reason, drained_by, heartbeat_at,
        extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
 from host
@@ -110,13 +111,13 @@ order by name
 -- out    memory_bytes: that counts for the job there; null: the share of its cores
 -- `present`: without it PostgreSQL would plan the statement at each call.
 with present as materialized (
-    select name, cores, drained, job_memory_bytes, drained_at, drain_reason, drained_by,
+    select name, pool, cores, drained, job_memory_bytes, drained_at, drain_reason, drained_by,
            heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive
     from host
     where removed_at is null
 )
-select host.name as host, number as core, number = any (host.drained) as drained, host.alive,
-       host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
+select host.name as host, host.pool, number as core, number = any (host.drained) as drained,
+       host.alive, host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
        coalesce(core_drain.reason, '') as core_drain_reason,
        lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
        counted_memory_bytes(job.spec) as memory_bytes
@@ -176,9 +177,9 @@ set at = excluded.at
 -- another core, or another job of its sweep or cross-validation has. A job that has crashed on several
 -- cores says nothing of any.
 -- in     $1 failures_min
--- out    usable: cores of all living hosts that take jobs
+-- out    usable: cores of the living hosts of the same pool that take jobs
 with failing as (
-    select failure.host, failure.core, count(*) as failures,
+    select failure.host, failure.core, host.pool, count(*) as failures,
            string_agg(failure.job_id, ', ' order by failure.at, failure.job_id) as jobs
     from core_failure as failure
     join job on job.id = failure.job_id
@@ -195,13 +196,13 @@ with failing as (
                             and sibling.state = 'succeeded'
                             and not (member.host = failure.host
                                      and failure.core = any (member.cores))))
-    group by failure.host, failure.core
+    group by failure.host, failure.core, host.pool
     having count(*) >= $1
 )
 select failing.*,
        (select coalesce(sum(cores - cardinality(drained)), 0)
         from host
-        where drained_at is null
+        where drained_at is null and host.pool = failing.pool
           and heartbeat_at > clock_timestamp() - interval '10 seconds') as usable
 from failing
 order by failures desc, host, core

@@ -6,15 +6,15 @@
 -- plans one that takes "all or these projects" anew at each call, which takes longer than it runs.
 -- in     $1 class_rank, $2 queued_at, $3 job_id to begin after  $4 limit  $5 the last position that
 --        is counted  then, of some projects: text[]
--- out    position: the place in fair order (fair_share.h); null for a held job and for one behind
---        more than $5 ready ones
+-- out    position: the place in fair order (fair_share.h) among those that may have the same cores;
+--        null for a held job and for one behind more than $5 ready ones
 -- form list_queue
 --   @SOURCE@ queue
 -- form list_queue_of_projects
 --   @SOURCE@ queue_pages($6, $1::smallint, $2::timestamptz, $3, $4) as queue
 with ranked as (
-    select job_id, row_number() over (order by class_rank, used, queued_at, job_id) as position
-    from ready_in_fair_order($5)
+    select job_id, place as position
+    from ready_positions($5)
 ), listed as (
     select queue.*
     from @SOURCE@
@@ -23,7 +23,7 @@ with ranked as (
     limit $4::bigint
 )
 select listed.job_id, job.name, listed.project, job.queue_class, listed.class_rank,
-       listed.queued_at, listed.cores, listed.core_id, listed.not_before,
+       listed.queued_at, listed.cores, listed.core_id, listed.pool, listed.not_before,
        listed.not_before is null or listed.not_before <= statement_timestamp() as due,
        listed.valid_until, listed.dataset_id, dataset.state as dataset_state,
        case when ranked.position <= $5 then ranked.position end as position
@@ -35,52 +35,53 @@ order by listed.class_rank, listed.queued_at, listed.job_id
 
 -- list_ready_jobs: of each shape of each project the first that may start. Jobs of one shape are
 -- interchangeable for placement, so no more of a shape can start than there are cores. Jobs of a
--- group are a shape of their own, of which no more are read than the group's limit leaves.
+-- pool are a shape of their own, and so are jobs of a group, of which no more are read than the
+-- group's limit leaves.
 -- in     $1 how many of each shape  $2, $3: who holds cores, as of list_running_jobs
---        $4 to $8: where the shapes began at an earlier call, as arrays: projects, groups, shapes,
---        class ranks, queued_at; null: not known  $9: fresh_since of that call
+--        $4 to $9: where the shapes began at an earlier call, as arrays: projects, groups, pools,
+--        shapes, class ranks, queued_at; null: not known  $10: fresh_since of that call
 -- out    memory_bytes: that counts for the job; null: the share of its cores
 --        runs_at_most_s: what is left of its limits of time; null: no limit
 --        group_name: '' for none; group_limit: null for none
 --        job_id: null for a shape of which none may start now; fresh_since
-with recursive found (project, group_name, shape) as (
-    (select project, group_name, shape
+with recursive found (project, group_name, pool, shape) as (
+    (select project, group_name, pool, shape
      from queue
      where ready
-     order by project, group_name, shape
+     order by project, group_name, pool, shape
      limit 1)
     union all
-    select next.project, next.group_name, next.shape
+    select next.project, next.group_name, next.pool, next.shape
     from found
-    cross join lateral (select project, group_name, shape
+    cross join lateral (select project, group_name, pool, shape
                         from queue
                         where ready
-                          and (project, group_name, shape)
-                            > (found.project, found.group_name, found.shape)
-                        order by project, group_name, shape
+                          and (project, group_name, pool, shape)
+                            > (found.project, found.group_name, found.pool, found.shape)
+                        order by project, group_name, pool, shape
                         limit 1) as next
 ), known as (
-    select project, group_name, shape, first_class, first_queued_at
-    from unnest($4::text[], $5::text[], $6::bigint[], $7::integer[], $8::timestamptz[])
-         as earlier (project, group_name, shape, first_class, first_queued_at)
+    select project, group_name, pool, shape, first_class, first_queued_at
+    from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::timestamptz[])
+         as earlier (project, group_name, pool, shape, first_class, first_queued_at)
     union all
-    select fresh.project, fresh.group_name, fresh.shape, 5, 'infinity'
+    select fresh.project, fresh.group_name, fresh.pool, fresh.shape, 5, 'infinity'
     from generate_series(0, 4) as class
-    cross join lateral (select project, group_name, shape
+    cross join lateral (select project, group_name, pool, shape
                         from queue
-                        where class_rank = class::smallint and queued_at >= $9::timestamptz
+                        where class_rank = class::smallint and queued_at >= $10::timestamptz
                           and ready
                         order by queued_at
                         limit 10000) as fresh
 ), present as (
-    select project, group_name, shape, 0 as first_class, '-infinity'::timestamptz as first_queued_at
+    select found.*, 0 as first_class, '-infinity'::timestamptz as first_queued_at
     from found
     where $4::text[] is null
     union all
-    select project, group_name, shape, min(first_class), min(first_queued_at)
+    select project, group_name, pool, shape, min(first_class), min(first_queued_at)
     from known
     where $4::text[] is not null
-    group by project, group_name, shape
+    group by project, group_name, pool, shape
 ), running as (
     select job.project, job.spec #>> '{queue,group}' as group_name, count(*) as jobs
     from live_attempts($2, $3) as attempt
@@ -103,14 +104,15 @@ with recursive found (project, group_name, shape) as (
 )
 select head.job_id, wanted.project, head.class_rank, head.queued_at, head.cores, head.core_id,
        head.memory_bytes, job.runs_at_most_s, wanted.group_name, wanted.group_limit,
-       job.dataset_id, wanted.shape, statement_timestamp() - interval '2 seconds' as fresh_since
+       wanted.pool, job.dataset_id, wanted.shape,
+       statement_timestamp() - interval '2 seconds' as fresh_since
 from wanted
 left join lateral (
     select *
     from ((select job_id, class_rank, queued_at, cores, core_id, memory_bytes
            from queue
            where ready and project = wanted.project and group_name = wanted.group_name
-             and shape = wanted.shape
+             and pool = wanted.pool and shape = wanted.shape
              and (class_rank::integer, queued_at) >= (wanted.first_class, wanted.first_queued_at)
            order by class_rank::integer, queued_at, job_id
            limit wanted.jobs)
@@ -120,9 +122,10 @@ left join lateral (
            cross join lateral (select job_id, class_rank, queued_at, cores, core_id, memory_bytes
                                from queue
                                where ready and project = wanted.project
-                                 and group_name = wanted.group_name and shape = wanted.shape
+                                 and group_name = wanted.group_name
+                                 and pool = wanted.pool and shape = wanted.shape
                                  and class_rank::integer = class
-                                 and queued_at >= $9::timestamptz
+                                 and queued_at >= $10::timestamptz
                                order by queued_at, job_id
                                limit wanted.jobs) as urgent)) as both_parts
     order by class_rank, queued_at, job_id
@@ -145,7 +148,7 @@ select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class
        job.intent is not null as ending, job.runs_at_most_s,
        case when job.state = 'running' then (job.progress ->> 'eta_s')::double precision end
            as eta_s,
-       coalesce(job.spec #>> '{queue,group}', '') as group_name
+       coalesce(job.spec #>> '{queue,group}', '') as group_name, pool_of(job.spec) as pool
 from live_attempts($1, $2) as attempt
 -- By the index, whatever the plan that is kept has assumed of the number of jobs.
 cross join lateral (select job.*, time_left_s(job) as runs_at_most_s
@@ -164,24 +167,25 @@ from standings_of($2, $1, $3, $4) as standing
 left join project on project.name = standing.project
 order by standing.project
 
--- list_forecast_jobs: the first ready jobs in fair order
+-- list_forecast_jobs: the first ready jobs in fair order, of each pool as many as of the others
 -- in     $1 how many
 -- out    as list_ready_jobs; preemptible
 with ranked as (
-    select job_id, row_number() over (order by class_rank, used, queued_at, job_id) as position
-    from ready_in_fair_order($1)
+    select job_id, place
+    from ready_positions($1)
+    order by place, job_id
+    limit $1
 )
 select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.memory_bytes, time_left_s(job) as runs_at_most_s,
        job.kind = 'train'    -- others save nothing
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
-       queue.group_name, job_group.jobs_max as group_limit
+       queue.group_name, job_group.jobs_max as group_limit, queue.pool
 from ranked
 join queue on queue.job_id = ranked.job_id
 join job on job.id = queue.job_id
 left join job_group on job_group.project = queue.project and job_group.name = queue.group_name
-where ranked.position <= $1
-order by ranked.position
+order by ranked.place, ranked.job_id
 
 -- list_typical_runs: how long jobs that succeeded lately held their cores
 -- out    a row for each project and number of cores, for each project (cores null), and for all
@@ -212,7 +216,8 @@ select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cor
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
        queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes,
-       time_left_s(job) as runs_at_most_s, queue.group_name, job_group.jobs_max as group_limit
+       time_left_s(job) as runs_at_most_s, queue.group_name, job_group.jobs_max as group_limit,
+       queue.pool
 from queue
 join job on job.id = queue.job_id
 left join job_group on job_group.project = queue.project and job_group.name = queue.group_name
@@ -373,23 +378,28 @@ from tried
 where has_leased((select count(*) from leased),
                  (select count(*) from tried join asked using (job_id)))
 
--- count_ready_ahead: how many ready jobs go before a place in fair order
+-- count_ready_ahead: how many ready jobs that may have the same cores go before a place in fair order
 -- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted  $5 project
+--        $6 pool
 -- out    jobs: at most $4
 with own as (
     select (coalesce(standing.used_core_s, 0) + 60 * ahead.cores) / coalesce(standing.weight, 1)
            as used
-    from (select coalesce(sum(cores), 0)::double precision as cores
-          from (select cores
+    from (select coalesce(sum(counted.cores), 0)::double precision as cores
+          from ready_pools($5) as present
+          cross join lateral (
+                select cores
                 from queue
-                where ready and project = $5
+                where ready and project = $5 and pool = present.pool
                   and (class_rank::integer, queued_at, job_id) < ($1::integer, $2::timestamptz, $3)
                 order by class_rank::integer, queued_at, job_id
-                limit $4) as counted) as ahead
+                limit $4) as counted
+          where $6 in ('', present.pool) or present.pool = '') as ahead
     left join project_standings($5) as standing on standing.project = $5
 )
 select least($4::bigint, count(*)) as jobs
 from own
 join ready_in_fair_order($4) as ready
-  on (ready.class_rank, ready.used, ready.queued_at, ready.job_id)
+  on ($6 in ('', ready.pool) or ready.pool = '')
+ and (ready.class_rank, ready.used, ready.queued_at, ready.job_id)
    < ($1::integer, own.used, $2::timestamptz, $3)

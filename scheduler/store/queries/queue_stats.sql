@@ -15,6 +15,9 @@ with waiting as (
     from queue_held_count
     where $1::text[] is null or project = any ($1)
     group by project, class_rank
+), present as materialized (
+    select project, pool
+    from ready_pools(null)
 )
 select waiting.project, waiting.queue_class, waiting.jobs,
        coalesce(held.start_after, 0) as start_after,
@@ -23,12 +26,16 @@ select waiting.project, waiting.queue_class, waiting.jobs,
 from waiting
 left join held on held.project = waiting.project
               and held.class_rank = queue_class_rank(waiting.queue_class)
-left join lateral (select queued_at
-                   from queue
-                   where ready and project = waiting.project
-                     and class_rank::integer = queue_class_rank(waiting.queue_class)::integer
-                   order by queued_at, job_id
-                   limit 1) as oldest on true
+left join lateral (select min(first.queued_at) as queued_at
+                   from present
+                   cross join lateral (
+                        select queued_at
+                        from queue
+                        where ready and project = present.project and pool = present.pool
+                          and class_rank::integer = queue_class_rank(waiting.queue_class)::integer
+                        order by queued_at, job_id
+                        limit 1) as first
+                   where present.project = waiting.project) as oldest on true
 order by waiting.project, queue_class_rank(waiting.queue_class)
 
 -- list_queue_rates: how many jobs were submitted, started and ended lately
