@@ -17,7 +17,8 @@
 namespace slipway {
 
 struct AgentOptions {
-    std::string host;         ///< this machine's name in the database
+    std::string host;    ///< this machine's name in the database
+    std::string pool = "local";
     int cores = 8;            ///< virtual cores it offers
     int machine_hosts = 1;    ///< that this machine is: they share its CPUs and its home folder
     /// This host's number among them: others have their records elsewhere and collect no garbage

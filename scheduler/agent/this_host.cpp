@@ -11,6 +11,7 @@ store::Host this_host(const AgentOptions& options, const std::string& instance) 
     struct sysinfo info {};
     sysinfo(&info);
     return {.name = options.host,
+            .pool = options.pool,
             .cores = options.cores,
             .physical_cpus = int(sysconf(_SC_NPROCESSORS_ONLN)),
             .memory_bytes = std::int64_t(info.totalram) * info.mem_unit,

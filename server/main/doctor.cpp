@@ -9,6 +9,7 @@
 #include "scheduler/store/cluster/layout.h"
 #include "server/main/commands.h"
 #include "server/main/home.h"
+#include "server/main/launcher_options.h"
 
 namespace slipway {
 namespace {
@@ -50,9 +51,9 @@ Finding home(const Options& options) {
     return {"home", true, fmt::format("{}, {:.1f} GiB free", folder.string(), free_gib)};
 }
 
-/// Nothing with --launcher local.
+/// Nothing where no attempt is a job of Slurm.
 std::vector<Finding> slurm(const Options& options) {
-    if (options.launcher != LauncherKind::slurm) return {};
+    if (!uses_slurm(options)) return {};
     try {
         const std::string nodes = describe_cluster(options.slurm_partition);
         const bool kept = keeps_memory();

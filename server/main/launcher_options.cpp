@@ -11,6 +11,7 @@
 #include "api/base/error.h"
 #include "scheduler/launcher/slurm/batch.h"
 #include "server/http/outgoing.h"
+#include "server/main/pool_options.h"
 
 namespace slipway {
 
@@ -84,13 +85,19 @@ void check_launcher_options(const Options& options) {
     } catch (const Error& error) {
         throw CLI::ValidationError("--slurm-options", error.what());
     }
+    check_pool_options(options);
     check_address(options);
-    if (options.launcher == LauncherKind::slurm) return;
+    if (uses_slurm(options)) return;
     for (const auto& [name, given] : {std::pair{"--slurm-partition", &options.slurm_partition},
                                       std::pair{"--slurm-options", &options.slurm_options},
                                       std::pair{"--slurm-address", &options.slurm_address}})
         if (!given->empty())
-            throw CLI::ValidationError(name, "has a meaning with --launcher slurm only");
+            throw CLI::ValidationError(
+                name, "has a meaning with --launcher slurm and --slurm-hosts only");
+}
+
+bool uses_slurm(const Options& options) {
+    return options.launcher == LauncherKind::slurm || options.slurm_hosts > 0;
 }
 
 }    // namespace slipway

@@ -18,6 +18,7 @@
 #include "server/http/outgoing.h"
 #include "server/main/database_address.h"
 #include "server/main/launcher_options.h"
+#include "server/main/pool_options.h"
 #include "server/main/print_config.h"
 #include "server/main/secret_file.h"
 
@@ -135,6 +136,7 @@ void add_machine(CLI::App& app, Raw& raw) {
                    "number of hosts that this machine acts as, to try slices: NAME, NAME-2, …; "
                    "each has --cores virtual cores, and they share its CPUs and its memory")
         ->check(CLI::Range(1, 256));
+    add_pool_options(app, raw.options);
     app.add_option("--slice-address", raw.options.slice_address,
                    "address of this machine that the executors of a slice connect to");
     app.add_flag("--allow-public-slice-address", raw.options.allow_public_slice_address,
@@ -296,6 +298,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_confinement(app, raw);
     add_executors(app, raw);
     add_launcher_options(app, raw.options);
+    add_default_pool_option(app, raw.options);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);

@@ -24,6 +24,9 @@ enum class ConfinementMode { off, best_effort, required };
 /// What runs the attempts of jobs.
 enum class LauncherKind { local, slurm };
 
+/// The pool of hosts whose attempts are jobs of Slurm, unless the operator names another one.
+inline constexpr const char* slurm_pool = "slurm";
+
 /// The whole command line of slipwayd, checked.
 struct Options {
     Command command = Command::serve;
@@ -37,7 +40,10 @@ struct Options {
     std::vector<std::string> addresses = {"127.0.0.1"};
     std::uint16_t port = 8470;
     int cores = 8;
-    int virtual_hosts = 1;                      ///< that this machine is, of `cores` each
+    int virtual_hosts = 1;       ///< that this machine is, of `cores` each
+    int slurm_hosts = 0;         ///< beside them, whose attempts are jobs of Slurm
+    std::string pool;            ///< of the virtual hosts; empty: see pool_of_hosts()
+    std::string default_pool;    ///< of jobs that name none; empty: see default_pool_of()
     std::string slice_address = "127.0.0.1";    ///< where members of slices connect to
     bool allow_public_slice_address = false;
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved

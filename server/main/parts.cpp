@@ -13,6 +13,7 @@
 #include "scheduler/launcher/warm_launcher.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/jobs.h"
+#include "server/main/pool_options.h"
 
 namespace slipway {
 
@@ -53,9 +54,9 @@ std::optional<LinkListenerOptions> listener_of(const Options& options) {
                                .port = std::uint16_t(options.slurm_port)};
 }
 
-std::shared_ptr<const Launcher> launcher_of(const Options& options,
+std::shared_ptr<const Launcher> launcher_of(LauncherKind kind, const Options& options,
                                             const std::filesystem::path& home) {
-    if (options.launcher == LauncherKind::slurm)
+    if (kind == LauncherKind::slurm)
         return std::make_shared<SlurmLauncher>(
             launcher_options(options),
             SlurmOptions{
@@ -74,6 +75,18 @@ std::shared_ptr<const Launcher> launcher_of(const Options& options,
                     .workers_max = options.cores * options.virtual_hosts,
                     .idle_max = options.warm_executors},
         system_clock());
+}
+
+// A host's records lie below its number, which stays whatever --virtual-hosts is.
+constexpr int first_slurm_host = 1001;
+
+/// NAME, NAME-2, …
+std::string host_name_of(const std::string& first, int number) {
+    return number == 1 ? first : fmt::format("{}-{}", first, number);
+}
+
+std::string name_of_slurm_hosts(const Options& options) {
+    return options.host_name + "-slurm";
 }
 
 }    // namespace
@@ -120,6 +133,7 @@ void check_confinement(const Options& options) {
 AgentOptions agent_options(const Options& options, const Home& home) {
     AgentOptions made;
     made.host = options.host_name;
+    made.pool = pool_of_hosts(options);
     made.cores = options.cores;
     made.join_token = options.join_token;
     made.home = home.path();
@@ -127,7 +141,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
     made.stop_save = options.executor_grace;
-    made.launcher = launcher_of(options, home.path());
+    made.launcher = launcher_of(options.launcher, options, home.path());
     made.memory_bytes = memory_for_jobs(options) / options.virtual_hosts;
     made.machine_hosts = options.virtual_hosts;
     made.slice_address = options.slice_address;
@@ -140,19 +154,30 @@ AgentOptions agent_options(const Options& options, const Home& home) {
 std::vector<AgentOptions> agents_of(const Options& options, const Home& home) {
     const AgentOptions first = agent_options(options, home);
     std::vector<AgentOptions> agents;
-    const std::vector<std::string> names = host_names(options);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        agents.push_back(first);    // they share the launcher
-        agents.back().host = names[i];
-        agents.back().machine_host = int(i) + 1;
-    }
+    const auto add = [&](const AgentOptions& like, const std::string& name, int count, int number) {
+        for (int i = 1; i <= count; ++i) {
+            agents.push_back(like);    // they share the launcher
+            agents.back().host = host_name_of(name, i);
+            agents.back().machine_host = number++;
+        }
+    };
+    add(first, first.host, options.virtual_hosts, 1);
+    if (options.slurm_hosts == 0) return agents;
+    AgentOptions of_slurm = first;
+    of_slurm.pool = slurm_pool;
+    of_slurm.launcher = launcher_of(LauncherKind::slurm, options, home.path());
+    of_slurm.machine_hosts = options.slurm_hosts;
+    of_slurm.memory_bytes = memory_for_jobs(options) / options.slurm_hosts;
+    add(of_slurm, name_of_slurm_hosts(options), options.slurm_hosts, first_slurm_host);
     return agents;
 }
 
 std::vector<std::string> host_names(const Options& options) {
-    std::vector<std::string> names{options.host_name};
-    for (int host = 2; host <= options.virtual_hosts; ++host)
-        names.push_back(fmt::format("{}-{}", options.host_name, host));
+    std::vector<std::string> names;
+    for (int i = 1; i <= options.virtual_hosts; ++i)
+        names.push_back(host_name_of(options.host_name, i));
+    for (int i = 1; i <= options.slurm_hosts; ++i)
+        names.push_back(host_name_of(name_of_slurm_hosts(options), i));
     return names;
 }
 

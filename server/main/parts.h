@@ -36,7 +36,7 @@ std::vector<ConfinementFeature> enforced_features(const Options& options);
 /// errors  throws invalid_argument when --confinement required cannot be kept
 void check_confinement(const Options& options);
 
-/// The names of the hosts that this machine is: NAME, NAME-2, …
+/// The names of the hosts that this machine is: NAME, NAME-2, …, NAME-slurm, NAME-slurm-2, …
 std::vector<std::string> host_names(const Options& options);
 /// Of the first of them.
 AgentOptions agent_options(const Options& options, const Home& home);

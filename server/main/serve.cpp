@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <set>
 #include <span>
 
 #include "api/base/id.h"
@@ -14,12 +15,14 @@
 #include "api/base/log_format.h"
 #include "api/base/posix.h"
 #include "scheduler/maintenance/explain_wait.h"
+#include "scheduler/store/host_pools.h"
 #include "scheduler/sweeps/loop.h"
 #include "server/http/server.h"
 #include "server/main/first_start.h"
 #include "server/main/forecasts.h"
 #include "server/main/host_checks.h"
 #include "server/main/parts.h"
+#include "server/main/pool_options.h"
 #include "server/main/scheduler.h"
 #include "server/main/weights_export.h"
 #include "server/routes/health.h"
@@ -162,14 +165,18 @@ std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
 
 // What the routes ask of the rest of the service.
 void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
-          store::Store& store, std::shared_ptr<const Launcher> launcher) {
-    services.explain_wait = [&store, launcher = std::move(launcher)](
+          store::Store& store, const std::vector<AgentOptions>& agents) {
+    std::set<std::shared_ptr<const Launcher>> launchers;    // hosts share them
+    for (const AgentOptions& agent : agents)
+        launchers.insert(agent.launcher);
+    services.explain_wait = [&store, launchers = std::move(launchers)](
                                 std::string_view job_id) -> std::optional<WaitExplanation> {
-        if (std::string waits = launcher->explain_wait(std::string(job_id)); !waits.empty())
-            return WaitExplanation{.code = "waiting_for_slurm",
-                                   .message = std::move(waits),
-                                   .cores = {},
-                                   .blocking_job = {}};
+        for (const auto& launcher : launchers)
+            if (std::string waits = launcher->explain_wait(std::string(job_id)); !waits.empty())
+                return WaitExplanation{.code = "waiting_for_slurm",
+                                       .message = std::move(waits),
+                                       .cores = {},
+                                       .blocking_job = {}};
         const auto reason =
             explain_wait(store, std::string(job_id), MaintenanceOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
@@ -194,6 +201,12 @@ std::unique_ptr<sweeps::SweepLoop> start_sweeps(store::Store& store, Services& s
                                .jobs_max = services.limits.queued_jobs},
         sweeps::SweepLoopOptions{.on_queued = [&scheduler] { scheduler.wake_maintenance(); }},
         services.clock);
+}
+
+/// What all parts find in the store.
+void prepare(store::Store& store, const Home& home, const Options& options) {
+    require_shared_store(store, home, true);
+    store::set_default_pool(store, default_pool_of(options));
 }
 
 /// To who has started the service, and to the commands that look for it.
@@ -222,7 +235,7 @@ int serve(const Options& options, StopSignals& signals) {
     check_confinement(options);
     Database database = open_database(options, home);
     store::Store& store = *database.store;
-    require_shared_store(store, home, true);
+    prepare(store, home, options);
     log_info("admin token", {{"file", ensure_admin_token(home, store, clock)}});
 
     const ServerOptions http = server_options(options);
@@ -264,7 +277,7 @@ int serve(const Options& options, StopSignals& signals) {
     services.outgoing = &outgoing;
     store::Store webhook_store(webhook_store_options(database));
     WebhookDispatcher webhooks(webhook_store, webhook_options, clock);
-    wire(services, scheduler, webhooks, requests, agents.front().launcher);
+    wire(services, scheduler, webhooks, requests, agents);
     wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/base/sha256.h"
+#include "server/main/pool_options.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -70,6 +71,37 @@ TEST(Options, a_machine_is_one_host_or_more) {
     EXPECT_EQ(parse({}).options->virtual_hosts, 1);
     EXPECT_EQ(parse({"--virtual-hosts", "4"}).options->virtual_hosts, 4);
     EXPECT_FALSE(parse({"--virtual-hosts", "0"}).options.has_value());
+}
+
+TEST(Options, hosts_are_of_a_pool_and_so_are_jobs_that_name_none) {
+    struct Row {
+        std::vector<const char*> words;
+        const char* pool;
+        const char* default_pool;
+    };
+    const std::vector<Row> rows{
+        {{}, "local", ""},
+        {{"--launcher", "slurm"}, "slurm", ""},
+        {{"--pool", "lab", "--default-pool", "other"}, "lab", "other"},
+        {{"--slurm-hosts", "2"}, "local", "local"},
+        {{"--slurm-hosts", "2", "--pool", "lab"}, "lab", "lab"},
+        {{"--slurm-hosts", "2", "--default-pool", "any"}, "local", ""},
+        {{"--slurm-hosts", "2", "--slurm-partition", "main"}, "local", "local"}};
+    for (const Row& row : rows) {
+        const auto parsed = parse(row.words);
+        ASSERT_TRUE(parsed.options.has_value());
+        EXPECT_EQ(pool_of_hosts(*parsed.options), row.pool);
+        EXPECT_EQ(default_pool_of(*parsed.options), row.default_pool);
+    }
+    for (const std::vector<const char*>& wrong :
+         std::vector<std::vector<const char*>>{{"--pool", "any"},
+                                               {"--pool", "two words"},
+                                               {"--default-pool", "-dash"},
+                                               {"--slurm-hosts", "-1"},
+                                               {"--slurm-hosts", "257"},
+                                               {"--slurm-hosts", "2", "--pool", "slurm"},
+                                               {"--slurm-hosts", "2", "--launcher", "slurm"}})
+        EXPECT_FALSE(parse(wrong).options.has_value()) << wrong.back();
 }
 
 TEST(Options, the_settings_are_printed_as_a_file_that_gives_the_same) {
