@@ -196,6 +196,7 @@ struct QueueSpec {
     bool preemptible = true;
     std::string group;                          ///< of jobs of the project; empty: none
     std::optional<std::int64_t> group_limit;    ///< so many of the group run at a time
+    std::string pool;    ///< of hosts; "any": all hosts; empty: the service's default
     bool operator==(const QueueSpec&) const = default;
 };
 

@@ -337,6 +337,11 @@ const Object<QueueSpec>& queue_table() {
                    "the whole group; the newest job that gives a limit sets it. Default: "
                    "unchanged, at first no limit.",
                    Integer{.min = 1, .max = 10000})
+            .field("pool", &QueueSpec::pool,
+                   "Pool of hosts that the job runs on, such as local or slurm (GET /v1/hosts "
+                   "shows them), or any: on all hosts. Default: the default pool of the service, "
+                   "at first any.",
+                   Text{.form = &plain_name}, {.absent_when_empty = true})
             .rule(judge_group);
     return table;
 }

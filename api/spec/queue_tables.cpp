@@ -25,6 +25,8 @@ void judge_simulation(const Json& given, QueueSimulateBody& body, const Reader& 
         report("class", "has no meaning without job_id; give the job whose class it would be");
     if (given.contains("class") && has_job)
         report("class", "has no meaning with job; set job.queue.class");
+    if (!body.pool.empty() && body.more_hosts == 0)
+        report("pool", "has no meaning without more_hosts; the pool of a job is job.queue.pool");
     if (!has_job && !has_id && body.more_hosts == 0)
         report("more_hosts", "must be at least 1 without job and job_id: nothing would change");
 }
@@ -53,6 +55,10 @@ const Object<QueueSimulateBody>& queue_simulate_table() {
                    Integer{.max = more_hosts_max})
             .field("cores_per_host", &QueueSimulateBody::cores_per_host, "Cores of each of them.",
                    Integer{.min = 1, .max = 8})
+            .field(
+                "pool", &QueueSimulateBody::pool,
+                "Pool of these hosts. Default: the default pool of the service, otherwise local.",
+                Text{.form = &plain_name}, {.absent_when_empty = true})
             .rule(judge_simulation);
     return table;
 }

@@ -172,6 +172,7 @@ struct QueueSimulateBody {
     std::optional<QueueClass> job_class;    ///< on the wire `class`: were of this class
     std::int64_t more_hosts = 0;            ///< and there were so many more hosts
     std::int64_t cores_per_host = 8;
+    std::string pool;    ///< of them; empty: the default one
     bool operator==(const QueueSimulateBody&) const = default;
 };
 

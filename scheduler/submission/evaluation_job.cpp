@@ -8,6 +8,7 @@
 #include "scheduler/submission/ensemble_check.h"
 #include "scheduler/submission/evaluation_check.h"
 #include "scheduler/submission/named_dataset.h"
+#include "scheduler/submission/pool_check.h"
 #include "scheduler/submission/prediction_check.h"
 
 namespace slipway::submission {
@@ -33,6 +34,7 @@ Decoded<CheckedJob> check_evaluation(Decoded<EvaluationSpec> request, const Subm
     Decoded<CheckedJob> checked{.value = {}, .problems = std::move(request.problems)};
     CheckedJob& job = checked.value;
     job.kind = JobKind::evaluate;
+    add_problems(checked.problems, check_pool(store, evaluation.queue));
     FoundCheckpoints found;
     if (!has_problem_at(checked.problems, "/from")) {
         found = find_predicting_checkpoints(store, submitter, evaluation.from);

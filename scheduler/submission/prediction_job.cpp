@@ -7,6 +7,7 @@
 #include "api/base/parsed_json.h"
 #include "scheduler/submission/ensemble_check.h"
 #include "scheduler/submission/named_dataset.h"
+#include "scheduler/submission/pool_check.h"
 #include "scheduler/submission/prediction_check.h"
 
 namespace slipway::submission {
@@ -23,6 +24,7 @@ Decoded<CheckedJob> check_prediction(Decoded<PredictionSpec> request, const Subm
         job.dataset = std::move(named.dataset);
         add_problems(problems, std::move(named.problems));
     }
+    add_problems(checked.problems, check_pool(store, prediction.queue));
     FoundCheckpoints found;
     if (!has_problem_at(problems, "/from")) {
         found = find_predicting_checkpoints(store, submitter, prediction.from);

@@ -7,6 +7,7 @@
 #include "scheduler/submission/data_fit_check.h"
 #include "scheduler/submission/memory_check.h"
 #include "scheduler/submission/named_dataset.h"
+#include "scheduler/submission/pool_check.h"
 #include "scheduler/submission/slice_check.h"
 #include "scheduler/submission/split_check.h"
 #include "scheduler/submission/version_check.h"
@@ -31,6 +32,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     add(check_split(store, spec, job.dataset_id()));
     add(check_version(spec, job.dataset));
     add(check_data_fit(spec, job.dataset));
+    add(check_pool(store, spec.queue));
     add(check_memory(store, spec));
     add(check_slice(store, spec));
     add(check_weights(store, submitter, spec));

@@ -100,7 +100,8 @@ void wire_forecasts(Services& services, store::Store& store, const Clock& clock)
                                       .job_id = change.job_id,
                                       .class_rank = change.class_rank,
                                       .more_hosts = change.more_hosts,
-                                      .cores_per_host = change.cores_per_host},
+                                      .cores_per_host = change.cores_per_host,
+                                      .pool = change.pool},
                                      silence));
         };
 }

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "api/spec/job_spec.h"
+#include "scheduler/store/host_pools.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/queue_stats.h"
@@ -116,6 +118,26 @@ Json render_core_use(const std::vector<store::Core>& cores) {
             {"drained", drained},    {"lost", lost}, {"utilisation", utilisation}};
 }
 
+Json render_pools(store::Store& store, const std::vector<store::Core>& cores,
+                  const std::vector<std::string>& projects) {
+    std::map<std::string, std::vector<store::Core>> by_pool;
+    for (const store::Core& core : cores)
+        by_pool[core.pool].push_back(core);
+    const std::map<std::string, std::int64_t> ready = store::count_ready_of_pools(store, projects);
+    Json rows = Json::array();
+    for (const auto& [pool, of_pool] : by_pool) {
+        std::set<std::string_view> hosts;
+        for (const store::Core& core : of_pool)
+            hosts.insert(core.host);
+        const auto found = ready.find(pool);
+        rows.push_back({{"pool", pool},
+                        {"hosts", hosts.size()},
+                        {"ready", found == ready.end() ? 0 : found->second},
+                        {"cores", render_core_use(of_pool)}});
+    }
+    return rows;
+}
+
 }    // namespace
 
 Response list_queue(const Context& context) {
@@ -145,13 +167,17 @@ Response get_queue_stats(const Context& context) {
     Json rates = Json::array();
     for (const store::QueueRate& rate : stats.rates)
         rates.push_back(render_rate(rate));
+    const std::vector<store::Core> cores = store::list_cores(context.services.store);
+    const std::string pool = store::find_default_pool(context.services.store);
     Json out{{"at", to_rfc3339(stats.now)},
              {"jobs", all.jobs},
              {"ready", all.ready},
              {"by_class", render_classes(stats)},
              {"by_reason", render_reasons(stats, looked_at)},
              {"rates", std::move(rates)},
-             {"cores", render_core_use(store::list_cores(context.services.store))}};
+             {"cores", render_core_use(cores)},
+             {"pools", render_pools(context.services.store, cores, projects)},
+             {"default_pool", pool.empty() ? Json() : Json(pool)}};
     put_projects(out, stats);
     return json_response(out);
 }

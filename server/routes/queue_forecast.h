@@ -25,6 +25,7 @@ struct QueueChange {
     std::optional<int> class_rank = {};              ///< of that job
     int more_hosts = 0;
     int cores_per_host = 8;
+    std::string pool = {};    ///< of these hosts
 };
 
 struct StartChange {

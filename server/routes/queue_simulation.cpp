@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "scheduler/store/host_pools.h"
+#include "scheduler/store/hosts.h"
 #include "scheduler/submission/job_kinds.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
@@ -29,9 +31,11 @@ std::optional<std::chrono::seconds> time_limit(const JobSpec& spec) {
 }
 
 // The job as the queue would hold it.
-store::QueuedJob as_queued(const submission::CheckedJob& checked, Instant now) {
+store::QueuedJob as_queued(store::Store& store, const submission::CheckedJob& checked,
+                           Instant now) {
     const JobSpec& spec = checked.spec;
     store::QueuedJob job;
+    job.pool = store::resolve_pool(store, spec.queue.pool);
     job.job_id = "simulated";
     job.project = spec.project;
     job.class_rank = static_cast<int>(spec.queue.job_class);
@@ -47,6 +51,12 @@ store::QueuedJob as_queued(const submission::CheckedJob& checked, Instant now) {
     job.group = spec.queue.group;
     if (spec.queue.group_limit) job.group_limit = static_cast<int>(*spec.queue.group_limit);
     return job;
+}
+
+/// Hosts of no pool in particular are like those where a job runs that names none.
+std::string pool_of_more_hosts(store::Store& store) {
+    std::string pool = store::find_default_pool(store);
+    return pool.empty() ? store::Host{}.pool : pool;
 }
 
 submission::CheckedJob check_job(const Context& context, JobSpec spec) {
@@ -65,11 +75,13 @@ QueueChange read_change(const Context& context, QueueSimulateBody body) {
                        .job_id = body.job_id,
                        .class_rank = {},
                        .more_hosts = static_cast<int>(body.more_hosts),
-                       .cores_per_host = static_cast<int>(body.cores_per_host)};
+                       .cores_per_host = static_cast<int>(body.cores_per_host),
+                       .pool = body.pool};
+    if (change.pool.empty()) change.pool = pool_of_more_hosts(context.services.store);
     if (body.job_class) change.class_rank = static_cast<int>(*body.job_class);
     if (body.job)
-        change.new_job =
-            as_queued(check_job(context, *std::move(body.job)), context.services.clock.now());
+        change.new_job = as_queued(context.services.store, check_job(context, *std::move(body.job)),
+                                   context.services.clock.now());
     if (change.job_id.empty()) return change;
     const auto job = store::find_job(context.services.store, change.job_id);
     if (!job || !context.who.sees(job->project)) throw_not_found("job", change.job_id);

@@ -201,6 +201,7 @@ Json render(const store::Host& host) {
                  {"at", to_rfc3339(host.drain->at)},
                  {"by", text_or_null(host.drain->by)}};
     return {{"name", host.name},
+            {"pool", host.pool},
             {"cores", host.cores},
             {"physical_cpus", host.physical_cpus},
             {"memory_bytes", host.memory_bytes},
@@ -217,6 +218,7 @@ Json render(const store::Core& core) {
                         : core.alive         ? "free"
                                              : "lost";
     return {{"host", core.host},
+            {"pool", core.pool},
             {"core", core.core},
             {"state", state},
             {"drained", drained},
@@ -241,6 +243,7 @@ Json render(const store::QueuedJob& job, const std::optional<StartEstimate>& est
              {"class", job.queue_class},
              {"cores", job.cores},
              {"core_id", value_or_null(job.core_id)},
+             {"pool", text_or_null(job.pool)},
              {"queued_at", to_rfc3339(job.queued_at)},
              {"not_before", render_time(job.not_before)}};
     put_estimate(out, estimate);

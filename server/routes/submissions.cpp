@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scheduler/store/host_pools.h"
 #include "scheduler/store/projects.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/submission/job_kinds.h"
@@ -22,8 +23,10 @@ namespace {
 /// {"position", "eta_s"} of the job, were it submitted now.
 Json queue_place(const Context& context, const JobSpec& spec) {
     const int rank = static_cast<int>(spec.queue.job_class);
-    return {{"position", store::next_queue_position(context.services.store, spec.project, rank)},
-            {"eta_s", nullptr}};
+    const std::string pool = store::resolve_pool(context.services.store, spec.queue.pool);
+    return {
+        {"position", store::next_queue_position(context.services.store, spec.project, rank, pool)},
+        {"eta_s", nullptr}};
 }
 
 class SubmissionGathering : public Gathering {

@@ -613,6 +613,8 @@ class Core(TypedDict):
     lease_expires_at: str | None
     # Start of the lease.
     leased_at: str | None
+    # Pool of the host.
+    pool: str
     # free, busy, drained, or lost with its host.
     state: Literal['free', 'busy', 'drained', 'lost']
 
@@ -1357,6 +1359,8 @@ class Host(TypedDict):
     name: str
     # Number of CPUs.
     physical_cpus: int
+    # Pool of the host, which jobs may name as queue.pool.
+    pool: str
     # Seconds since the last heartbeat.
     silent_s: float
 
@@ -2840,6 +2844,19 @@ ParameterSpec = Union[
 ]
 
 
+class PoolUse(TypedDict):
+    """A pool of hosts and the jobs that wait for it."""
+    # Use of its cores now, by all projects.
+    cores: CoreUse
+    # Hosts of the pool.
+    hosts: int
+    # Name of the pool.
+    pool: str
+    # Queued jobs of this pool that wait neither for a time nor for a dataset; of each project at
+    # most 1,000 are counted. Jobs of no pool are not among them.
+    ready: int
+
+
 class PredictionData(TypedDict):
     """Data to predict."""
     # Id or name of a dataset of the project.
@@ -3133,6 +3150,8 @@ QueueSimulate = TypedDict("QueueSimulate", {
     "job_id": "NotRequired[str]",
     # Free hosts that would be added.
     "more_hosts": "NotRequired[int]",
+    # Pool of these hosts. Default: the default pool of the service, otherwise local.
+    "pool": "NotRequired[str]",
 })
 
 
@@ -3169,6 +3188,9 @@ QueueSpec = TypedDict("QueueSpec", {
     # Maximum number of jobs of the group that run at the same time. It applies to the whole group;
     # the newest job that gives a limit sets it. Default: unchanged, at first no limit.
     "group_limit": "NotRequired[int]",
+    # Pool of hosts that the job runs on, such as local or slurm (GET /v1/hosts shows them), or any:
+    # on all hosts. Default: the default pool of the service, at first any.
+    "pool": "NotRequired[str]",
     # Whether the job may be saved and requeued in favour of a job of a more urgent class.
     "preemptible": "NotRequired[bool]",
 })
@@ -3186,10 +3208,14 @@ class QueueStats(TypedDict):
     by_reason: list[QueueReason]
     # Use of the cores now, by all projects.
     cores: CoreUse
+    # Pool of jobs that name none; null: all hosts.
+    default_pool: str | None
     # Queued jobs.
     jobs: int
     # Number of projects with queued jobs that by_project leaves out.
     other_projects: int
+    # The pools of hosts, by name.
+    pools: list[PoolUse]
     # The last 1, 5 and 15 minutes.
     rates: list[QueueRate]
     # Queued jobs that wait neither for a time nor for a dataset.
@@ -3216,7 +3242,10 @@ QueuedJob = TypedDict("QueuedJob", {
     "name": "str",
     # Earliest start time.
     "not_before": "str | None",
-    # 1: the next job to start; null: the job is held, or behind 1,000 ready jobs.
+    # Pool of hosts that it runs on; null: all hosts.
+    "pool": "str | None",
+    # 1: the next job to start, among those that may have the same hosts; null: the job is held, or
+    # behind 1,000 ready jobs.
     "position": "int | None",
     # Project that the job belongs to.
     "project": "str",

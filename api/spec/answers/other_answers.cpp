@@ -190,6 +190,7 @@ const Object<Answer>& host_table() {
         Object<Answer>("Host", "A host.")
             .open()
             .field("name", "Name of the host.", any_text, known)
+            .field("pool", "Pool of the host, which jobs may name as queue.pool.", any_text, known)
             .field("cores", "Number of virtual cores.", count, known)
             .field("physical_cpus", "Number of CPUs.", count, known)
             .field("memory_bytes", "Memory in bytes.", count, known)
@@ -284,6 +285,7 @@ const Object<Answer>& core_table() {
         Object<Answer>("Core", "A virtual core.")
             .open()
             .field("host", "Host of the core.", any_text, known)
+            .field("pool", "Pool of the host.", any_text, known)
             .field("core", "Number of the core.", Integer{.min = 1, .max = 8}, known)
             .field("state", "free, busy, drained, or lost with its host.",
                    Word{.allowed = core_states}, known)

@@ -13,7 +13,8 @@ const Object<Answer>& queued_table() {
         Object<Answer>("QueuedJob", "A queued job.")
             .open()
             .field("position",
-                   "1: the next job to start; null: the job is held, or behind 1,000 ready jobs.",
+                   "1: the next job to start, among those that may have the same hosts; null: the "
+                   "job is held, or behind 1,000 ready jobs.",
                    count, or_null)
             .field("job_id", "job_…", any_text, known)
             .field("name", "Name of the job.", any_text, known)
@@ -21,6 +22,7 @@ const Object<Answer>& queued_table() {
             .field("class", "Scheduling class.", Choice<QueueClass>{}, known)
             .field("cores", "Number of cores that it needs.", count, known)
             .field("core_id", "Core that it needs.", Integer{.min = 1, .max = 8}, or_null)
+            .field("pool", "Pool of hosts that it runs on; null: all hosts.", any_text, or_null)
             .field("queued_at", "Time of submission.", Time{}, known)
             .field("not_before", "Earliest start time.", Time{}, or_null)
             .field("estimated_start_at",
@@ -96,6 +98,21 @@ const Object<Answer>& core_use_table() {
             .field("lost", "Cores without a job whose host sends no heartbeat.", count, known)
             .field("utilisation", "held / (held + free); null: no core is usable.",
                    Number{.min = 0, .max = 1}, or_null);
+    return table;
+}
+
+const Object<Answer>& pool_use_table() {
+    static const auto table =
+        Object<Answer>("PoolUse", "A pool of hosts and the jobs that wait for it.")
+            .open()
+            .field("pool", "Name of the pool.", any_text, known)
+            .field("hosts", "Hosts of the pool.", count, known)
+            .field("ready",
+                   "Queued jobs of this pool that wait neither for a time nor for a dataset; of "
+                   "each project at most 1,000 are counted. Jobs of no pool are not among them.",
+                   count, known)
+            .field("cores", "Use of its cores now, by all projects.",
+                   Nested<Answer>{&core_use_table()}, known);
     return table;
 }
 
@@ -219,7 +236,11 @@ const Object<Answer>& queue_stats_table() {
             .field("rates", "The last 1, 5 and 15 minutes.",
                    List<Nested<Answer>>{{&queue_rate_table()}}, known)
             .field("cores", "Use of the cores now, by all projects.",
-                   Nested<Answer>{&core_use_table()}, known);
+                   Nested<Answer>{&core_use_table()}, known)
+            .field("pools", "The pools of hosts, by name.",
+                   List<Nested<Answer>>{{&pool_use_table()}}, known)
+            .field("default_pool", "Pool of jobs that name none; null: all hosts.", any_text,
+                   or_null);
     return table;
 }
 

@@ -119,13 +119,10 @@ TEST(Capabilities, they_list_what_exists_with_its_parameters) {
 }
 
 TEST(Answers, the_tables_judge_answers) {
-    Json host{{"name", "a"},
-              {"cores", 8},
-              {"physical_cpus", 2},
-              {"memory_bytes", 1},
-              {"drained", Json::array()},
-              {"drain", nullptr},
-              {"heartbeat_at", "2030-01-01T00:00:00Z"},
+    Json host{{"name", "a"},       {"pool", "local"},
+              {"cores", 8},        {"physical_cpus", 2},
+              {"memory_bytes", 1}, {"drained", Json::array()},
+              {"drain", nullptr},  {"heartbeat_at", "2030-01-01T00:00:00Z"},
               {"silent_s", 0.5}};
     Json list{{"items", Json::array({host})}, {"next_cursor", nullptr}};
     EXPECT_EQ(summary_of(check_document("HostList", list)), "");

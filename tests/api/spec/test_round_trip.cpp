@@ -337,6 +337,7 @@ JobSpec random_spec(Dice& dice) {
     spec.queue.preemptible = dice.coin();
     if (dice.coin()) {
         spec.queue.group = "sweep-1";
+        spec.queue.pool = "slurm";
         spec.queue.group_limit = dice.maybe<std::int64_t>([&] { return dice.whole(1, 10000); });
     }
     return spec;
