@@ -223,6 +223,7 @@ struct SimulateOptions {
     std::string job_class = {};
     int more_hosts = 0;
     int cores_per_host = 8;
+    std::string pool = {};    ///< of these hosts
 };
 ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options);
 

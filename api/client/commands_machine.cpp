@@ -20,11 +20,11 @@ Listing list_hosts(const HttpClient& client) {
     const Json items = get(client, "/v1/hosts").at("items");
     for (const Json& one : items) {
         const Json drain = one.at("drain").is_null() ? Json::object() : one.at("drain");
-        rows.push_back({cell(one, "name"), cell(one, "cores"), cell(one, "silent_s"),
-                        one.at("drain").is_null() ? "takes jobs" : "drained", cell(drain, "reason"),
-                        cell(drain, "by"), cell(drain, "at")});
+        rows.push_back({cell(one, "name"), cell(one, "pool"), cell(one, "cores"),
+                        cell(one, "silent_s"), one.at("drain").is_null() ? "takes jobs" : "drained",
+                        cell(drain, "reason"), cell(drain, "by"), cell(drain, "at")});
     }
-    return {.head = {"host", "cores", "silent s", "state", "reason", "by", "since"},
+    return {.head = {"host", "pool", "cores", "silent s", "state", "reason", "by", "since"},
             .rows = std::move(rows),
             .items = items};
 }

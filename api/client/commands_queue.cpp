@@ -6,6 +6,22 @@
 
 namespace slipway::client {
 
+namespace {
+
+void print_pools(const Json& pools) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : pools) {
+        const Json& cores = one.at("cores");
+        rows.push_back({cell(one, "pool"), cell(one, "hosts"), cell(cores, "total"),
+                        cell(cores, "held"), cell(cores, "free"), cell(one, "ready")});
+    }
+    if (rows.empty()) return;
+    fmt::print("\n");
+    print_table({"pool", "hosts", "cores", "held", "free", "ready jobs of it"}, rows);
+}
+
+}    // namespace
+
 ExitCode print_queue_stats(const HttpClient& client, const std::string& project) {
     const std::string query = project.empty() ? "" : "?project=" + percent_encode(project);
     const Json stats = get(client, "/v1/queue/stats" + query);
@@ -32,6 +48,7 @@ ExitCode print_queue_stats(const HttpClient& client, const std::string& project)
                         cell(one, "ended"), cell(one, "wait_mean_s"), cell(one, "wait_max_s")});
     fmt::print("\n");
     print_table({"last s", "submitted", "started", "ended", "mean wait s", "longest wait s"}, rows);
+    print_pools(stats.at("pools"));
     return ExitCode::ok;
 }
 
@@ -81,6 +98,7 @@ ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options
     if (options.more_hosts > 0)
         body.update(
             {{"more_hosts", options.more_hosts}, {"cores_per_host", options.cores_per_host}});
+    if (!options.pool.empty()) body["pool"] = options.pool;
     const Json found = call(client, "POST", "/v1/queue/simulate", body);
     if (!found.at("job").is_null()) print_simulated_job(found.at("job"));
     fmt::print("{} of {} queued jobs would start later, {} sooner{}\n", cell(found, "delayed_jobs"),

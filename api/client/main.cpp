@@ -207,9 +207,9 @@ void add_queue_commands(CLI::App& app, Line& line) {
     CLI::App* queue = app.add_subcommand(
         "queue", "Show statistics and decisions of the queue, or simulate a change");
     queue->require_subcommand(1);
-    CLI::App* one =
-        add(*queue, "stats", "Count the queued jobs by class, project and reason", line,
-            [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
+    CLI::App* one = add(
+        *queue, "stats", "Count the queued jobs by class, project and reason, and cores by pool",
+        line, [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
     one->add_option("--project", line.queue_project, "only the jobs of this project");
     one = add_list(*queue, "decisions", "List what the scheduler decided and why, newest first",
                    line, [&line](const HttpClient& c) { return list_decisions(c, line.id); });
@@ -222,6 +222,8 @@ void add_queue_commands(CLI::App& app, Line& line) {
     one->add_option("--class", line.simulate.job_class, "class that this job would have");
     one->add_option("--more-hosts", line.simulate.more_hosts, "hosts that would be added");
     one->add_option("--cores-per-host", line.simulate.cores_per_host, "cores of each of them");
+    one->add_option("--pool", line.simulate.pool,
+                    "pool of these hosts; default: the default pool of the service, or local");
 }
 
 void add_webhook_commands(CLI::App& app, Line& line) {

@@ -525,7 +525,7 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         self.assertIn(["lr-search", "3", "0", "0"], rows)
 
     def test_hosts(self):
-        rows = self.table(self.ok("hosts"), "host", "cores", "silent s", "state", "reason", "by", "since")
+        rows = self.table(self.ok("hosts"), "host", "pool", "cores", "silent s", "state", "reason", "by", "since")
         self.assertIn("takes jobs", " ".join(rows[0]))
 
     def test_retention(self):

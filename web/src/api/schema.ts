@@ -92,6 +92,7 @@ export interface Core {
   job_id: string | null;
   lease_expires_at: string | null;
   leased_at: string | null;
+  pool: string;
   state: "free" | "busy" | "drained" | "lost";
 }
 /** How much of the machine is in use. */
@@ -258,6 +259,7 @@ export interface Host {
   memory_bytes: number;
   name: string;
   physical_cpus: number;
+  pool: string;
   silent_s: number;
 }
 /** Why a host accepts no new jobs. */
@@ -414,6 +416,8 @@ export interface MetricPoint {
 export interface MetricSeries { name: string; points: MetricPoint[]; thinned?: boolean; }
 /** The file of the out-of-fold predictions. */
 export interface OofPredictions { bytes: number; rows: number; sha256: string; }
+/** A pool of hosts and the jobs that wait for it. */
+export interface PoolUse { cores: CoreUse; hosts: number; pool: string; ready: number; }
 /** A prediction: runs a trained model over a dataset. */
 export type PredictionSpec = Record<string, any>;
 /** A sample of a dataset; for text, a file. */
@@ -508,8 +512,10 @@ export interface QueueStats {
   by_project: QueueOfProject[];
   by_reason: QueueReason[];
   cores: CoreUse;
+  default_pool: string | null;
   jobs: number;
   other_projects: number;
+  pools: PoolUse[];
   rates: QueueRate[];
   ready: number;
 }
@@ -523,6 +529,7 @@ export interface QueuedJob {
   job_id: string;
   name: string;
   not_before: string | null;
+  pool: string | null;
   position: number | null;
   project: string;
   queued_at: string;

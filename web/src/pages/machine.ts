@@ -24,6 +24,7 @@ const core_path = (core: Core, verb: string) => `/v1/cores/${core.core}/${verb}$
 function host_columns(act: Act): Column<Host>[] {
   return [
     { name: "host", wide: true, head: true, cell: (host) => host.name },
+    { name: "pool", title: "Jobs may name it as queue.pool", cell: (host) => host.pool },
     { name: "cores", cell: (host) => `${host.cores} virtual, ${host.physical_cpus} CPUs` },
     { name: "memory", cell: (host) => bytes(host.memory_bytes) },
     { name: "last report", title: "Time since its agent last reported", cell: (host) => `${duration(host.silent_s)} ago` },

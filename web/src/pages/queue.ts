@@ -63,6 +63,8 @@ function start_of({ estimated_start_at, estimate_from, not_before }: QueuedJob) 
   return not_before && Date.parse(not_before) > Date.now() ? `not before ${time(not_before)}` : "–";
 }
 
+const pool_column: Column<Waiting> = { name: "pool", title: "Hosts that the job may run on", cell: ({ place }) => place.pool ?? "any" };
+
 const columns: Column<Waiting>[] = [
   { name: "place", cell: ({ place }) => place.position ?? "held" },
   { name: "job", wide: true, cell: ({ place }) => html`<a href=${href(`/jobs/${place.job_id}`)}>${place.name}</a>` },
@@ -74,6 +76,9 @@ const columns: Column<Waiting>[] = [
   { name: "why it waits", wide: true, cell: ({ why }) => sentence(why) },
 ];
 
+// Where all hosts are of one pool, it tells nothing.
+const columns_for = ({ pools }: QueueStats) => (pools.length > 1 ? [...columns.slice(0, 5), pool_column, ...columns.slice(5)] : columns);
+
 function Stats({ stats }: { stats: QueueStats }) {
   const { cores } = stats;
   const recent = stats.rates[1] ?? stats.rates[0];
@@ -82,6 +87,8 @@ function Stats({ stats }: { stats: QueueStats }) {
     ["cores", `${cores.held} of ${cores.total} held${cores.drained ? `, ${cores.drained} drained` : ""}${cores.lost ? `, ${cores.lost} lost` : ""}`],
     ["started lately", recent ? `${number(recent.started)} in ${duration(recent.window_s)}` : "–"],
     ["mean wait of these", duration(recent?.wait_mean_s)],
+    ...(stats.pools.length > 1 ? stats.pools.map(({ pool, cores, ready }): [string, string] =>
+      [`pool ${pool}`, `${cores.held} of ${cores.total} cores held, ${number(ready)} ready jobs wait for it`]) : []),
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
@@ -97,7 +104,7 @@ export function Queue() {
     ${!value && !error && html`<p class="hint" role="status">Loading…</p>`}
     ${value && html`<${Stats} stats=${value.stats} />`}
     ${value?.waiting.length === 0 && html`<p>No job waits. A job that is submitted now starts at once if there are free cores for it.</p>`}
-    ${value && value.waiting.length > 0 && html`<${Table} label="queue" columns=${columns} rows=${value.waiting} key_of=${(one: Waiting) => one.place.job_id} />`}
+    ${value && value.waiting.length > 0 && html`<${Table} label="queue" columns=${columns_for(value.stats)} rows=${value.waiting} key_of=${(one: Waiting) => one.place.job_id} />`}
     <${TurnPages} next_cursor=${value?.next_cursor} />
     ${value && may("editor") && html`<${WhatIf} waiting=${value.waiting.map(({ place }) => place)} />`}
     <${Curls} requests=${[{ label: "The queue", method: "GET", path: list_path(cursor) }, { label: "Its figures", method: "GET", path: "/v1/queue/stats" },

@@ -11,6 +11,7 @@ const words: Record<string, string> = {
   host_drained: "waiting for a drained host",
   host_lost: "waiting for a lost host",
   no_such_core: "asking for a core that no host has",
+  no_such_pool: "asking for a pool that no host is of",
   waiting_for_dataset: "waiting for the check of a dataset",
   start_after: "held until a set time",
   in_line: "further back in line",
