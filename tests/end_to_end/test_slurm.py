@@ -110,7 +110,7 @@ class SlurmSettings(unittest.TestCase):
                             (("--launcher", "slurm", "--slurm-options=--output=/etc/passwd"), "--output=/etc/passwd"),
                             (("--launcher", "slurm", "--slurm-options=script.sh"), "script.sh"),
                             (("--launcher", "slurm", "--slurm-partition", "a b"), "--slurm-partition"),
-                            (("--slurm-partition", "main"), "--launcher slurm only")):
+                            (("--slurm-partition", "main"), "--launcher slurm and --slurm-hosts only")):
             self.assertIn(said, self.slipwayd("serve", *words, "--print-config", check=2))
 
     def test_doctor_says_that_slurm_does_not_answer(self):
