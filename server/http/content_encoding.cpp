@@ -24,7 +24,7 @@ namespace {
 
 constexpr int gzip_level = 4;
 constexpr int zstd_level = 3;
-constexpr int zstd_level_stored = 12;    // a tenth smaller; beyond it nothing is gained
+constexpr int zstd_level_stored = 17;    // 3 % smaller than 12; 30 ms for the script
 constexpr std::size_t encoded_piece_bytes = 16 * 1024;
 
 /// The weight of one item of a list such as Accept-Encoding; 0 for one that cannot be read.
