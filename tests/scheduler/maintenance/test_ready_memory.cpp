@@ -10,7 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 
 store::ReadyStarts some_starts() {
-    return {.shapes = {{.project = "default", .group = "", .pool = "", .shape = 1000, .class_rank = 2}}};
+    return {.shapes = {
+                {.project = "default", .group = "", .pool = "", .shape = 1000, .class_rank = 2}}};
 }
 
 TEST(ReadyMemory, knows_nothing_at_first) {
