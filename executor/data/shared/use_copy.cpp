@@ -75,6 +75,8 @@ private:
             return work();
         } catch (const Error& error) {
             throw NotShared{error.what()};
+        } catch (const fs::filesystem_error& error) {
+            throw NotShared{error.what()};
         }
     }
 

@@ -242,6 +242,9 @@ TEST(UseCopy, a_folder_or_disk_that_is_of_no_use_costs_only_the_copy) {
     EXPECT_TRUE(copies.files().empty()) << "nothing half made";
     copies.options.folder = copies.folder.write("a_file", "") / "below";
     copies.expect_private("a_file");
+    fs::create_symlink("nowhere", copies.folder.path() / "a_link");
+    copies.options.folder = copies.folder.path() / "a_link";
+    copies.expect_private("a_link");
     copies.options.folder = copies.folder.path() / "copies";
     fs::create_directories(copies.options.folder / "taken");
 
