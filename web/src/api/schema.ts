@@ -492,6 +492,7 @@ export interface QueueSimulate {
   job?: JobSpec;
   job_id?: string;
   more_hosts?: number;
+  pool?: string;
 }
 /** What the change would do. */
 export interface QueueSimulation {
