@@ -130,7 +130,6 @@ TEST_F(AgentTest, dropped_checkpoints_that_somebody_needs_stay_on_the_disk) {
     start_agent();
     const auto key = run_job({{"steps", "25"}, {"save_every", "5"}});
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    agent.reset();
     const auto checkpoints = options.home / "store" / "checkpoints" / key.job_id;
     const auto left = [&] {
         std::set<int> steps;
@@ -138,6 +137,8 @@ TEST_F(AgentTest, dropped_checkpoints_that_somebody_needs_stay_on_the_disk) {
             steps.insert(std::stoi(entry.path().filename().string().substr(5)));
         return steps;
     };
+    EXPECT_TRUE(eventually([&] { return left() == std::set{5, 10, 20, 25}; }));
+    agent.reset();
     EXPECT_EQ(left(), (std::set{5, 10, 20, 25}));
     store::request_intent(store, user, Intent::cancel, {"user", ""});
     remove_garbage(store, options);
