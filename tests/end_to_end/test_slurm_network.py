@@ -1,5 +1,5 @@
 """Goal: attempts run on nodes that share nothing with slipwayd but files, and end with the same bits whatever breaks between them.
-Method: the real service and a real cluster, each node in a network, a process space and a host name of its own; cuts, kills, strangers."""
+Method: the real service and a real cluster, each node in a network, a process space and a host name of its own; cuts, kills, unauthenticated connections."""
 import contextlib
 import json
 import os
@@ -18,8 +18,8 @@ LONG = {"train": {"epochs": 150}, "checkpoint": {"every_epochs": 4, "keep_last":
 SLICE_EPOCHS = 2
 CUT_S = 14    # longer than an executor of this machine may be silent
 ENDLESS_EPOCHS = 20_000    # on the fastest machine
-STRANGERS = 1000
-STRANGERS_MIB_MAX = 40
+PENDING_CONNECTIONS = 1000
+PENDING_MIB_MAX = 40
 
 
 class SlurmNetworkTestCase(unittest.TestCase):
@@ -175,7 +175,7 @@ class SlurmNetworkTestCase(unittest.TestCase):
             self.steps_after_the_next(job_id)
         self.assert_one_attempt_until_cancelled(job_id)
 
-    # ---- strangers --------------------------------------------------------------
+    # ---- unauthenticated connections -------------------------------------------
     def test_a_wrong_secret_is_refused_and_named(self):
         job_id = self.long_job("wrong secret")
         identity = self.order(job_id)["link"]["identity"]
@@ -194,20 +194,20 @@ class SlurmNetworkTestCase(unittest.TestCase):
         status = pathlib.Path(f"/proc/{self.service.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
-    def test_a_thousand_strangers_take_nothing(self):
-        job_id = self.long_job("strangers")
+    def test_a_thousand_unauthenticated_connections_take_nothing(self):
+        job_id = self.long_job("unauthenticated")
         before = self.resident_mib()
         files = pathlib.Path(f"/proc/{self.service.process.pid}/fd")
         open_before = len(list(files.iterdir()))
         port, address = self.port(), self.cluster.address(0)
         with contextlib.ExitStack() as open_sockets, entered(self.cluster.network.namespaces[2]):
-            for number in range(STRANGERS):
-                stranger = open_sockets.enter_context(socket.create_connection((address, port), 10))
+            for number in range(PENDING_CONNECTIONS):
+                pending = open_sockets.enter_context(socket.create_connection((address, port), 10))
                 with contextlib.suppress(OSError):
-                    stranger.sendall(os.urandom(1 + number % 3000) if number % 2 else b"\x16\x03\x01\x02\x00\x01")
+                    pending.sendall(os.urandom(1 + number % 3000) if number % 2 else b"\x16\x03\x01\x02\x00\x01")
             self.assertLess(len(list(files.iterdir())) - open_before, 300)
-        self.assertLess(self.resident_mib() - before, STRANGERS_MIB_MAX)
-        wait_for(lambda: len(list(files.iterdir())) - open_before < 30, "the strangers to be gone", 20)
+        self.assertLess(self.resident_mib() - before, PENDING_MIB_MAX)
+        wait_for(lambda: len(list(files.iterdir())) - open_before < 30, "the pending connections to be closed", 20)
         self.assertIn("connections were refused", self.log())
         self.assert_ends_like_undisturbed(job_id)
 

@@ -1,8 +1,8 @@
 // One thread polls the listening socket, the connections that have proved nothing yet and those
 // that carry words. Who is expected stands in a table under a mutex, together with the socket of a
-// new connection until somebody takes it. A stranger costs a descriptor and some kilobytes for at
-// the most handshake_max; how often strangers were refused is said from time to time, and a wrong
-// key for a program that is expected by the program's name.
+// new connection until somebody takes it. A pending one costs a descriptor and some kilobytes for
+// at the most handshake_max; how many were refused is said from time to time, and a wrong key for a
+// program that is expected by the program's name.
 #include "scheduler/launcher/node_link/link_listener.h"
 
 #include <poll.h>
@@ -41,7 +41,7 @@ struct Expected {
 };
 
 /// A connection that has proved nothing yet.
-struct Stranger {
+struct PendingConnection {
     SecretChannel channel;
     std::string peer;
     Tick until{};
@@ -86,7 +86,7 @@ struct LinkListener::Parts {
     std::map<std::string, Expected, std::less<>> expected;    // guarded by mutex, by identity
 
     // The thread's own.
-    std::deque<Stranger> strangers;    // the oldest first
+    std::deque<PendingConnection> pending;    // the oldest first
     std::vector<Carried> carried;
     Tick accept_from{};
     Tick tell_from{};
@@ -108,8 +108,8 @@ struct LinkListener::Parts {
             wait();
             drop_forgotten();
             std::erase_if(carried, [](Carried& one) { return !one.pump.work(); });
-            accept_strangers();
-            greet_strangers();
+            accept_connections();
+            continue_handshakes();
             tell_refused();
         }
     }
@@ -122,10 +122,10 @@ struct LinkListener::Parts {
             polled.push_back({listener.get(), POLLIN, 0});
         else
             until = std::min(until, accept_from);
-        for (const Stranger& stranger : strangers) {
-            const bool writes = stranger.step == LinkStep::wants_write;
-            polled.push_back({stranger.channel.fd(), short(writes ? POLLOUT : POLLIN), 0});
-            until = std::min(until, stranger.until);
+        for (const PendingConnection& connection : pending) {
+            const bool writes = connection.step == LinkStep::wants_write;
+            polled.push_back({connection.channel.fd(), short(writes ? POLLOUT : POLLIN), 0});
+            until = std::min(until, connection.until);
         }
         for (const Carried& one : carried)
             one.pump.add_polled(polled);
@@ -141,7 +141,7 @@ struct LinkListener::Parts {
                       [&](const Carried& one) { return !expected.contains(one.identity); });
     }
 
-    void accept_strangers() {
+    void accept_connections() {
         if (clock.tick() < accept_from) return;
         for (int count = 0; count < accepted_at_once; ++count) {
             UniqueFd socket(
@@ -151,21 +151,21 @@ struct LinkListener::Parts {
                     accept_from = clock.tick() + accept_again;
                 return;
             }
-            if (strangers.size() >= options.strangers_max) refuse_oldest();
+            if (pending.size() >= options.pending_max) refuse_oldest();
             prepare_link(socket);
-            add_stranger(std::move(socket));
+            add_pending(std::move(socket));
         }
     }
 
-    void add_stranger(UniqueFd socket) {
+    void add_pending(UniqueFd socket) {
         std::string peer = peer_of(socket);
         try {
-            strangers.push_back(
-                {.channel = SecretChannel::accept(
-                     std::move(socket),
-                     [this](std::string_view identity) { return find_key(identity); }),
-                 .peer = std::move(peer),
-                 .until = clock.tick() + options.handshake_max});
+            pending.push_back({.channel = SecretChannel::accept(std::move(socket),
+                                                                [this](std::string_view identity) {
+                                                                    return find_key(identity);
+                                                                }),
+                               .peer = std::move(peer),
+                               .until = clock.tick() + options.handshake_max});
         } catch (const Error&) {
             refuse(peer);
         }
@@ -177,42 +177,42 @@ struct LinkListener::Parts {
         return found == expected.end() ? std::nullopt : std::optional(found->second.key);
     }
 
-    void greet_strangers() {
+    void continue_handshakes() {
         const Tick now = clock.tick();
-        std::erase_if(strangers, [&](Stranger& stranger) {
-            stranger.step = stranger.channel.handshake();
-            if (stranger.step == LinkStep::done) {
-                let_in(stranger);
+        std::erase_if(pending, [&](PendingConnection& connection) {
+            connection.step = connection.channel.handshake();
+            if (connection.step == LinkStep::done) {
+                begin_link(connection);
                 return true;
             }
-            if (stranger.step != LinkStep::ended && now < stranger.until) return false;
-            if (stranger.step == LinkStep::ended && stranger.channel.is_known())
-                tell_wrong_key(stranger);
+            if (connection.step != LinkStep::ended && now < connection.until) return false;
+            if (connection.step == LinkStep::ended && connection.channel.is_known())
+                tell_wrong_key(connection);
             else
-                refuse(stranger.peer);
+                refuse(connection.peer);
             return true;
         });
     }
 
-    void let_in(Stranger& stranger) {
-        const std::string identity = stranger.channel.identity();
+    void begin_link(PendingConnection& connection) {
+        const std::string identity = connection.channel.identity();
         auto [ours, theirs] = make_pair_of_sockets();
         const std::scoped_lock lock(mutex);
         const auto found = expected.find(identity);
         // Forgotten meanwhile, or no descriptor is left: it comes again.
         if (found == expected.end() || !ours) return;
         std::erase_if(carried, [&](const Carried& one) { return one.identity == identity; });
-        log_info("a node has connected", {{"name", found->second.name}, {"from", stranger.peer}});
+        log_info("a node has connected", {{"name", found->second.name}, {"from", connection.peer}});
         found->second.ready = std::move(theirs);
-        carried.push_back(
-            {.identity = identity, .pump = LinkPump(std::move(stranger.channel), std::move(ours))});
+        carried.push_back({.identity = identity,
+                           .pump = LinkPump(std::move(connection.channel), std::move(ours))});
     }
 
-    void tell_wrong_key(const Stranger& stranger) {
+    void tell_wrong_key(const PendingConnection& connection) {
         std::string name;
         {
             const std::scoped_lock lock(mutex);
-            const auto found = expected.find(stranger.channel.identity());
+            const auto found = expected.find(connection.channel.identity());
             if (found != expected.end()) name = found->second.name;
         }
         ++wrong_keys;
@@ -220,7 +220,7 @@ struct LinkListener::Parts {
         tell_wrong_key_from = clock.tick() + options.tell_every;
         log_warn(
             "a connection was refused: it does not prove the key of the program that it names",
-            {{"name", name}, {"from", stranger.peer}, {"count", std::exchange(wrong_keys, 0)}});
+            {{"name", name}, {"from", connection.peer}, {"count", std::exchange(wrong_keys, 0)}});
     }
 
     void refuse(const std::string& peer) {
@@ -229,8 +229,8 @@ struct LinkListener::Parts {
     }
 
     void refuse_oldest() {
-        refuse(strangers.front().peer);
-        strangers.pop_front();
+        refuse(pending.front().peer);
+        pending.pop_front();
     }
 
     void tell_refused() {

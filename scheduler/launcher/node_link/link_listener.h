@@ -16,8 +16,9 @@ struct LinkListenerOptions {
     std::string address;
     std::uint16_t port = 0;    ///< 0: the system chooses one
     /// Connections that have not proved anything yet. When one more comes, the oldest is closed: a
-    /// node needs some milliseconds, a stranger who fills the list can only hold it by coming on.
-    std::size_t strangers_max = 256;
+    /// node needs some milliseconds, a client without a key keeps the list full only by connecting
+    /// again.
+    std::size_t pending_max = 256;
     std::chrono::milliseconds handshake_max{5000};
     std::chrono::milliseconds tell_every{10000};    ///< of those that were refused
 };

@@ -1,5 +1,5 @@
 // TLS 1.3 alone, with an external pre-shared key and a fresh Diffie-Hellman exchange. A client
-// takes no certificate in the key's place: one that a stranger shows ends the handshake, and so
+// takes no certificate in the key's place: one that a client shows ends the handshake, and so
 // does a handshake that used no key. Tickets are off: a key is good for as long as its program
 // runs, and nothing else opens a connection.
 #include "scheduler/launcher/node_link/secret_channel.h"
@@ -43,7 +43,7 @@ Context make_context(const SSL_METHOD* method) {
     return made;
 }
 
-/// Nothing in it is one connection's, and to make it takes longer than to refuse a stranger.
+/// Nothing in it is one connection's, and to make it takes longer than to refuse a client.
 SSL_CTX* context_of(bool accepts) {
     static const Context server = make_context(TLS_server_method());
     static const Context client = [] {

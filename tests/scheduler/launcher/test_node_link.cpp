@@ -259,7 +259,7 @@ UniqueFd connected(std::uint16_t port) {
 }
 
 /// A node that has proved its key; none: it was refused.
-std::optional<SecretChannel> let_in(std::uint16_t port, const LinkKey& key) {
+std::optional<SecretChannel> authenticated(std::uint16_t port, const LinkKey& key) {
     SecretChannel channel = SecretChannel::connect(connected(port), key);
     LinkStep step = LinkStep::wants_read;
     eventually([&] {
@@ -283,10 +283,10 @@ TEST_F(LinkListeners, let_in_who_is_expected_and_nobody_else) {
     LinkListener listener(on_loopback(), system_clock());
     const LinkKey key = new_key("a");
     listener.expect(key, "job_1/1");
-    EXPECT_FALSE(let_in(listener.port(), new_key("a")));
-    EXPECT_FALSE(let_in(listener.port(), new_key("b")));
+    EXPECT_FALSE(authenticated(listener.port(), new_key("a")));
+    EXPECT_FALSE(authenticated(listener.port(), new_key("b")));
     EXPECT_FALSE(listener.take("a"));
-    auto node = let_in(listener.port(), key);
+    auto node = authenticated(listener.port(), key);
     ASSERT_TRUE(node);
     auto ours = taken(listener, "a");
     ASSERT_TRUE(ours);
@@ -306,10 +306,10 @@ TEST_F(LinkListeners, give_the_place_of_an_older_connection_to_a_newer_one) {
     LinkListener listener(on_loopback(), system_clock());
     const LinkKey key = new_key("a");
     listener.expect(key, "job_1/1");
-    auto first_node = let_in(listener.port(), key);
+    auto first_node = authenticated(listener.port(), key);
     auto first = taken(listener, "a");
     ASSERT_TRUE(first_node && first);
-    auto second_node = let_in(listener.port(), key);
+    auto second_node = authenticated(listener.port(), key);
     auto second = taken(listener, "a");
     ASSERT_TRUE(second_node && second);
     EXPECT_TRUE(has_closed(*first));
@@ -322,12 +322,12 @@ TEST_F(LinkListeners, close_the_connection_of_who_is_forgotten) {
     LinkListener listener(on_loopback(), system_clock());
     const LinkKey key = new_key("a");
     listener.expect(key, "job_1/1");
-    auto node = let_in(listener.port(), key);
+    auto node = authenticated(listener.port(), key);
     auto ours = taken(listener, "a");
     ASSERT_TRUE(node && ours);
     listener.forget("a");
     EXPECT_TRUE(has_closed(*ours));
-    EXPECT_FALSE(let_in(listener.port(), key));
+    EXPECT_FALSE(authenticated(listener.port(), key));
 }
 
 TEST_F(LinkListeners, say_why_they_cannot_listen) {
@@ -351,33 +351,33 @@ std::int64_t open_files() {
     return count;
 }
 
-TEST_F(LinkListeners, hold_a_bounded_number_of_strangers_for_a_bounded_time) {
-    LinkListener listener({.address = "127.0.0.1", .strangers_max = 16, .handshake_max = 300ms},
+TEST_F(LinkListeners, hold_a_bounded_number_of_pending_connections_for_a_bounded_time) {
+    LinkListener listener({.address = "127.0.0.1", .pending_max = 16, .handshake_max = 300ms},
                           system_clock());
     const LinkKey key = new_key("a");
     listener.expect(key, "job_1/1");
     const std::int64_t before = open_files();
     // They say nothing, and half of them something else.
-    std::vector<UniqueFd> strangers;
+    std::vector<UniqueFd> connections;
     for (int i = 0; i < 1000; ++i) {
-        UniqueFd stranger = connected(listener.port());
+        UniqueFd connection = connected(listener.port());
         if (i % 2 == 0) {
             const std::string noise(64, char(i));
             [[maybe_unused]] const ssize_t sent =
-                send(stranger.get(), noise.data(), noise.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+                send(connection.get(), noise.data(), noise.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
         }
         if (i % 100 == 0) {
             // In the middle of them a node that is expected.
-            const auto node = let_in(listener.port(), key);
+            const auto node = authenticated(listener.port(), key);
             EXPECT_TRUE(node && taken(listener, "a")) << i;
         }
         // Ours are closed but for the last ones, so that what is open is the listener's.
-        strangers.push_back(std::move(stranger));
-        if (strangers.size() > 32) strangers.erase(strangers.begin());
+        connections.push_back(std::move(connection));
+        if (connections.size() > 32) connections.erase(connections.begin());
     }
     EXPECT_LE(open_files() - before, 32 + 16 + 16);
-    for (const UniqueFd& stranger : strangers)
-        EXPECT_TRUE(has_closed(stranger));
+    for (const UniqueFd& connection : connections)
+        EXPECT_TRUE(has_closed(connection));
 }
 
 // ---- NodeRelay ------------------------------------------------------------------

@@ -102,11 +102,11 @@ function job_sentence({ job }: QueueSimulation): string {
 
 function Answer({ answer, names }: { answer: QueueSimulation; names: ReadonlyMap<string, string> }) {
   const rows = rows_of(answer);
-  const left_out = answer.delayed_jobs + answer.sooner_jobs - (rows.length - (answer.job ? 1 : 0));
+  const not_shown = answer.delayed_jobs + answer.sooner_jobs - (rows.length - (answer.job ? 1 : 0));
   return html`<p role="status">${job_sentence(answer)}${counts_of(answer)}</p>
     ${!answer.complete && html`<p class="hint">The simulation ended at its limit: it knows what starts until ${time(answer.until)}.</p>`}
     ${rows.length > 0 && html`<${Table} label="what would change" columns=${columns_of(names, answer.until)} rows=${rows} key_of=${(row: Row) => row.job_id ?? new_job} />`}
-    ${rows.length > 0 && left_out > 0 && html`<p class="hint">The jobs that change most; ${number(left_out)} more are not shown.</p>`}`;
+    ${rows.length > 0 && not_shown > 0 && html`<p class="hint">The jobs that change most; ${number(not_shown)} more are not shown.</p>`}`;
 }
 
 /** `waiting`: the jobs of the page, to choose from. */
