@@ -107,7 +107,8 @@ struct ReadyJobs {
 
 /// As list_ready_jobs. With `starts` the reading begins where an earlier one, of all, has found the
 /// first job of each shape: it finds what that one would have found and what was submitted since,
-/// of whatever shape, but not a job that has come back to a place in front of these.
+/// of whatever shape, but not a job that has come back to a place in front of these. Of 10,000 new
+/// jobs of a class, a shape that only later ones have is found by the next reading of all.
 ReadyJobs read_ready_jobs(Store& store, int of_each_shape,
                           const std::optional<HeldAttempts>& held = {},
                           const std::optional<ReadyStarts>& starts = {});

@@ -60,7 +60,7 @@ with recursive found (project, group_name, pool, shape) as (
                             > (found.project, found.group_name, found.pool, found.shape)
                         order by project, group_name, pool, shape
                         limit 1) as next
-), known as (
+), known as (    -- first_class 5, behind all classes: only what is fresh is read
     select project, group_name, pool, shape, first_class, first_queued_at
     from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::timestamptz[])
          as earlier (project, group_name, pool, shape, first_class, first_queued_at)
