@@ -100,6 +100,15 @@ class Cluster:
             wait_for(lambda: not is_alive(pid), f"{name} to be gone", 30)
 
 
+def start_cluster(case, hosts=2):
+    """`case.cluster`, whose Slurm the programs of this test class use; it ends with the class."""
+    case.cluster = Cluster(hosts=hosts, cpus=8)
+    case.addClassCleanup(case.cluster.close)
+    case.cluster.up()
+    os.environ["SLURM_CONF"] = case.cluster.environment["SLURM_CONF"]
+    case.addClassCleanup(os.environ.pop, "SLURM_CONF")
+
+
 def is_alive(pid):
     """A zombie, which only waits to be reaped, is not."""
     with contextlib.suppress(OSError):

@@ -8,16 +8,12 @@ import subprocess
 import tempfile
 
 from service import BIN, Service, wait_for, write_points
-from slurm_cluster import Cluster
+from slurm_cluster import start_cluster
 
 
 def start(case, hosts=2, settings=()):
     """`case.cluster` and `case.service`, with the datasets `points` and `glyphs`; both end with the class."""
-    case.cluster = Cluster(hosts=hosts, cpus=8)
-    case.addClassCleanup(case.cluster.close)
-    case.cluster.up()
-    os.environ["SLURM_CONF"] = case.cluster.environment["SLURM_CONF"]
-    case.addClassCleanup(os.environ.pop, "SLURM_CONF")
+    start_cluster(case, hosts)
     case.service = Service("--launcher", "slurm", *settings)
     case.addClassCleanup(case.service.close)
     write_points(case.service.data / "points", rows=4000)

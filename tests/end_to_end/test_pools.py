@@ -1,11 +1,10 @@
 """Goal: one service has hosts of its own and hosts of Slurm, and a job says where it runs by one field.
 Method: the real service on a real cluster of two hosts on this machine, which deploy/slurm/up starts."""
-import os
 import subprocess
 import unittest
 
 from service import BIN, points_job, serve_points, wait_for
-from slurm_cluster import Cluster
+from slurm_cluster import start_cluster
 
 
 def pooled(name, pool, **changes):
@@ -15,11 +14,7 @@ def pooled(name, pool, **changes):
 class Pools(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(hosts=2, cpus=8)
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()
-        os.environ["SLURM_CONF"] = cls.cluster.environment["SLURM_CONF"]
-        cls.addClassCleanup(os.environ.pop, "SLURM_CONF")
+        start_cluster(cls)
         serve_points(cls, ("--host-name", "here", "--slurm-hosts", "2"), rows=1000)
         wait_for(lambda: len(cls.service.get("/v1/hosts")["items"]) == 3, "three hosts")
 

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from service import BIN, points_job, serve_points, wait_for
-from slurm_cluster import Cluster
+from slurm_cluster import start_cluster
 
 LONG = {"train": {"epochs": 120}, "checkpoint": {"every_epochs": 4, "keep_last": 2}, "monitor": {"log_every_steps": 20}}
 
@@ -19,11 +19,7 @@ class SlurmService(unittest.TestCase):
     """One cluster and one service that uses it."""
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(hosts=2, cpus=8)
-        cls.addClassCleanup(cls.cluster.close)
-        cls.cluster.up()
-        os.environ["SLURM_CONF"] = cls.cluster.environment["SLURM_CONF"]
-        cls.addClassCleanup(os.environ.pop, "SLURM_CONF")
+        start_cluster(cls)
         serve_points(cls, ("--launcher", "slurm"), rows=4000)
         cls.bits = {}
 

@@ -100,6 +100,13 @@ bool says(const DataProblem& problem, const std::string& words) {
     return problem.message.find(words) != std::string::npos;
 }
 
+std::vector<AugmentSpec> resize_to(std::int64_t side) {
+    AugmentSpec step;
+    step.name = AugmentName::resize;
+    step.size = {side};
+    return {step};
+}
+
 std::vector<float> features_of(const Dataset& dataset, std::int64_t sample) {
     std::vector<float> features(std::size_t(dataset.index().feature_count()));
     dataset.read(sample, features);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/spec/augment_spec.h"
 #include "executor/data/dataset.h"
 #include "executor/data/formats/image.h"
 
@@ -30,6 +31,9 @@ ErrorCode error_code_of(const std::function<void()>& action);
 
 /// Whether the problem's message has these words.
 bool says(const DataProblem& problem, const std::string& words);
+
+/// data.augment with one step, which makes images this large.
+std::vector<AugmentSpec> resize_to(std::int64_t side);
 
 std::vector<float> features_of(const Dataset& dataset, std::int64_t sample);
 

@@ -56,13 +56,6 @@ struct PackedPhotos {
     }
 };
 
-std::vector<AugmentSpec> resize_to(std::int64_t side) {
-    AugmentSpec step;
-    step.name = AugmentName::resize;
-    step.size = {side};
-    return {step};
-}
-
 }    // namespace
 
 TEST(Packed, images_are_the_same_bits_and_decoded_once) {

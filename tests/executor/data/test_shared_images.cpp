@@ -76,13 +76,6 @@ struct Photos {
     }
 };
 
-std::vector<AugmentSpec> resize_to(std::int64_t side) {
-    AugmentSpec step;
-    step.name = AugmentName::resize;
-    step.size = {side};
-    return {step};
-}
-
 }    // namespace
 
 TEST(SharedImages, are_the_same_bits_and_decoded_once_by_all) {
