@@ -60,16 +60,13 @@ def pss_mb(process):
     return {"all": sizes["Pss"], "anonymous": sizes["Pss_Anon"], "files": sizes["Pss_File"], "shared_memory": sizes["Pss_Shmem"]}
 
 
-def pss_of_trials(sweeps, job, rates):
-    """The greatest sum that was seen while all of the trials had measured something, in a service without other executors."""
-    sweeps.service.stop()
-    sweeps.service.start()
-    sweep_id = sweeps.calls.create(sweep_of(job, rates))
+def greatest_pss(sweeps, sweep_id, trials):
+    """The greatest sum that was seen while all of the trials had measured something; without one, all of it is 0."""
     greatest = {"all": 0.0}
     while sweeps.calls.sweep(sweep_id)["state"] == "running":
         jobs = [one["job_id"] for one in sweeps.calls.trials(sweep_id) if one["reports"]]
         processes = [process for one in jobs for process in sweeps.service.executors(one)]
-        if len(processes) == len(rates):
+        if len(processes) == trials:
             try:
                 sizes = [pss_mb(process) for process in processes]
                 sums = {kind: round(sum(one[kind] for one in sizes), 1) for kind in sizes[0]}
@@ -77,8 +74,21 @@ def pss_of_trials(sweeps, job, rates):
             except (FileNotFoundError, ProcessLookupError):
                 pass    # one has ended
         time.sleep(0.05)
-    assert greatest["all"] > 0, "the trials were never seen to train all at once: more --epochs"
     return greatest
+
+
+def pss_of_trials(sweeps, job, rates):
+    """In a service without other executors. Trials that were never seen to train all at once are trained again, twice as long."""
+    epochs = job["train"]["epochs"]
+    while True:
+        sweeps.service.stop()
+        sweeps.service.start()
+        longer = job | {"train": job["train"] | {"epochs": epochs}}
+        greatest = greatest_pss(sweeps, sweeps.calls.create(sweep_of(longer, rates)), len(rates))
+        if greatest["all"] > 0:
+            return greatest
+        assert epochs < 1000 * job["train"]["epochs"], "the trials were never seen to train all at once"
+        epochs *= 2
 
 
 def planned_mb(sweeps, job, folder):
@@ -110,7 +120,7 @@ def main():
         planned = planned_mb(sweeps, job, folder / "planned")
     print(json.dumps({
         "epochs": arguments.epochs, "images": arguments.images,
-        "service_s": [round(value, 2) for value in service[1:]], "by_hand_s": [round(value, 2) for value in hand[1:]],
+        "service_s": [round(value, 3) for value in service[1:]], "by_hand_s": [round(value, 3) for value in hand[1:]],
         "ratio": round(statistics.median(service[1:]) / statistics.median(hand[1:]), 3),
         "pss_mb": {"eight": eight, "one": one}, "planned_mb_each": round(planned, 2),
         "pss_ratio": round(eight["all"] / one["all"], 2),
