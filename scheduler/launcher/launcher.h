@@ -22,6 +22,7 @@ struct ProgramStart {
     std::filesystem::path output;          ///< gets stderr, and stdout unless `result` is given
     std::filesystem::path result;          ///< gets stdout; or empty
     int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
+    int slice_memory_fd = -1;    ///< it inherits it, under the number in slice_memory_variable
     /// Called when the process exists and none of the program has run: who it is can be kept first.
     /// When it throws, the program never runs.
     std::function<void(const ProcessId&)> before_start = {};

@@ -56,14 +56,16 @@ LocalLauncher::LocalLauncher(LauncherOptions options) : options_(std::move(optio
 
 std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& request) const {
     SpawnLimits limits{.confinement = confine(request), .niceness = options_.niceness};
+    ProgramStart start = request.process;
+    const auto memory = request.member ? slice_memories_.take(*request.member) : nullptr;
+    if (memory) start.slice_memory_fd = memory->get();
     if (!options_.cgroups || request.memory_bytes == 0)
-        return std::make_unique<LocalProcess>(spawn(request.process, limits), fs::path(),
-                                              options_.niceness);
+        return std::make_unique<LocalProcess>(spawn(start, limits), fs::path(), options_.niceness);
     limits.cgroup = make_cgroup(options_.cgroups, request.name,
                                 {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
                                  .processes = options_.processes_max});
     try {
-        return std::make_unique<LocalProcess>(spawn(request.process, limits), limits.cgroup,
+        return std::make_unique<LocalProcess>(spawn(start, limits), limits.cgroup,
                                               options_.niceness);
     } catch (const std::exception&) {
         remove_cgroup(limits.cgroup);

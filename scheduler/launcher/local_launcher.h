@@ -9,6 +9,7 @@
 #include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/confinement.h"
 #include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/slice_memories.h"
 
 namespace slipway {
 
@@ -55,6 +56,7 @@ private:
     std::filesystem::path find_cgroup(const std::string& name) const;
 
     const LauncherOptions options_;
+    mutable SliceMemories slice_memories_;    ///< launch() is const, as it is for all launchers
 };
 
 }    // namespace slipway

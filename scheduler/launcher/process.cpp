@@ -21,6 +21,7 @@
 
 #include "api/base/check.h"
 #include "api/base/error.h"
+#include "api/protocol/slice_memory.h"
 #include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/forget_signals.h"
 #include "scheduler/launcher/niceness.h"
@@ -39,7 +40,8 @@ namespace {
 constexpr int lock_place = 3;
 constexpr int refusal_place = 4;
 constexpr int gate_place = 5;
-constexpr int first_free_place = 6;
+constexpr int slice_memory_place = 6;
+constexpr int first_free_place = 7;
 
 /// What an executor may know of our environment: nothing that could hold a secret.
 constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
@@ -76,6 +78,7 @@ struct ChildPlan {
     const char* output;
     const char* result;    // nullptr: as `output`
     int lock;              // or -1
+    int slice_memory;      // or -1
     int gate;              // one byte: begin; its end: do not
     int refusal;           // gets errno when the program cannot be run
     int niceness;
@@ -91,6 +94,7 @@ bool take_places(const ChildPlan& plan) {
     const int gate = above_places(plan.gate);
     const int refusal = above_places(plan.refusal);
     const int lock = above_places(plan.lock);
+    const int slice_memory = above_places(plan.slice_memory);
     if (dup3(refusal, refusal_place, O_CLOEXEC) < 0 || dup3(gate, gate_place, O_CLOEXEC) < 0)
         return false;
     const int nothing = above_places(open("/dev/null", O_RDONLY));
@@ -103,6 +107,8 @@ bool take_places(const ChildPlan& plan) {
     dup2(output, 2);
     close(lock_place);
     if (lock >= 0) dup2(lock, lock_place);
+    close(slice_memory_place);
+    if (slice_memory >= 0) dup2(slice_memory, slice_memory_place);
     return close_range(first_free_place, ~0U, 0) == 0 && chdir(plan.folder) == 0;
 }
 
@@ -248,6 +254,8 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
     std::vector<std::string> arguments{program.string()};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     std::vector<std::string> environment = program_environment();
+    if (start.slice_memory_fd >= 0)
+        environment.push_back(fmt::format("{}={}", slice_memory_variable, slice_memory_place));
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
     const int niceness = niceness_behind_us(limits.niceness);
@@ -261,6 +269,7 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
                                     .output = start.output.c_str(),
                                     .result = start.result.empty() ? nullptr : start.result.c_str(),
                                     .lock = start.lock_fd,
+                                    .slice_memory = start.slice_memory_fd,
                                     .gate = gate.read_end.get(),
                                     .refusal = refusal.write_end.get(),
                                     .niceness = niceness,

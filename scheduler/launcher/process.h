@@ -32,10 +32,10 @@ struct SpawnLimits {
 std::vector<std::string> program_environment();
 
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
-/// `lock_fd`; confined before its first instruction, when asked for. It outlives us. `output` and
-/// `result` are written only where a regular file or nothing is: no link is followed.
-/// errors  throws unavailable with the program's name and the system's reason, exhausted when we
-/// have
+/// `lock_fd` and `slice_memory_fd`; confined before its first instruction, when asked for. It
+/// outlives us. `output` and `result` are written only where a regular file or nothing is: no link
+/// is followed. errors  throws unavailable with the program's name and the system's reason,
+/// exhausted when we have
 ///         no descriptor left; what `before_start` throws
 RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits = {});
 

@@ -11,6 +11,7 @@
 #include <csignal>
 
 #include "api/base/error.h"
+#include "api/protocol/slice_memory.h"
 #include "scheduler/agent/run_folder.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -71,6 +72,19 @@ TEST(Process, it_leads_its_own_session_and_gets_neither_secrets_nor_descriptors)
     EXPECT_TRUE(said.starts_with(pid + "\n" + pid + "\n")) << said;
     EXPECT_EQ(said.find("canary"), std::string::npos);
     EXPECT_TRUE(said.ends_with("\n4\n")) << "0, 1, 2 and the listing's own: " << said;
+}
+
+TEST(Process, it_inherits_the_memory_of_its_slice_and_learns_where) {
+    const TempFolder folder;
+    const UniqueFd memory = make_slice_memory(2);
+    ASSERT_EQ(pwrite(memory.get(), "shared", 6, 0), 6);
+    ProgramStart request =
+        shell(folder, "head -c 6 /proc/self/fd/$SLIPWAY_SLICE_MEMORY; ls /proc/self/fd | wc -l");
+    request.slice_memory_fd = memory.get();
+    const RunningProcess process = spawn(request);
+    ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
+    const std::string text = read_file(folder.path() / "output.log");
+    EXPECT_EQ(text, "shared5\n") << "0, 1, 2, the listing's own and the memory";
 }
 
 TEST(Process, it_stands_behind_others_when_cpus_are_scarce) {
