@@ -40,6 +40,9 @@ struct MemberOrder {
     std::string secret;          ///< of the attempt: who does not know it is refused
     std::string bind_address;    ///< the address of this host that the others connect to
     double timeout_s = 60;       ///< that a member waits for the others, at the most
+    /// The descriptor of memory that all members of this machine have inherited (slice_memory.h);
+    /// -1: none. Not in attempt.json: whoever starts the process gives it.
+    int shared_memory = -1;
 };
 
 /// One attempt, everything resolved to paths of this host: the content of attempt.json, which the

@@ -35,6 +35,9 @@ public:
     virtual int count() const = 0;
     /// "rank 2 (training-3)".
     virtual std::string name_of(int rank) const = 0;
+    /// All members are processes of one machine and all_reduce goes through memory that they share;
+    /// otherwise through their connections. The same in every member.
+    virtual bool adds_in_shared_memory() const = 0;
 
     /// The values of member `from`, in every member.
     virtual void broadcast(int from, std::span<std::byte> values, std::string_view phase) = 0;

@@ -10,6 +10,7 @@
 
 #include "api/base/parsed_json.h"
 #include "api/protocol/attempt_order.h"
+#include "api/protocol/slice_memory.h"
 #include "api/spec/documents.h"
 #include "executor/main/job_kinds.h"
 #include "executor/runtime/cpus.h"
@@ -74,6 +75,7 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.cpu_scope = machine_cpu_scope;
     if (order.member) require_sound(*order.member, order.kind, plan.spec.accelerator.cores);
     plan.member = order.member;
+    if (plan.member) plan.member->shared_memory = inherited_slice_memory();
     return plan;
 }
 

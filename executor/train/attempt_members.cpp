@@ -47,9 +47,12 @@ std::string shown(const AgreedFact& fact, std::uint64_t value) {
 
 }    // namespace
 
-AttemptMembers::AttemptMembers(const AttemptPlan& plan) {
+AttemptMembers::AttemptMembers(const AttemptPlan& plan, Reporter& reporter) {
     if (!plan.member) return;
     member_ = join_members(*plan.member);
+    reporter.log("info", member_->adds_in_shared_memory()
+                             ? "the members run on one machine and sum in shared memory"
+                             : "the members sum over TCP");
     member_->busy();
 }
 

@@ -34,8 +34,9 @@ struct AgreedFact {
 /// errors  MemberLost, see Member
 class AttemptMembers {
 public:
-    /// Joins the others, and is busy from then on: until start().
-    explicit AttemptMembers(const AttemptPlan& plan);
+    /// Joins the others, logs how sums travel between them, and is busy from then on: until
+    /// start().
+    AttemptMembers(const AttemptPlan& plan, Reporter& reporter);
 
     /// For the engine; null: there are no others.
     Collectives* collectives() const { return member_.get(); }

@@ -50,7 +50,7 @@ public:
         : plan_(plan),
           reporter_(reporter),
           started_(system_clock().tick()),
-          members_(plan),
+          members_(plan, reporter),
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
           sampler_(data_.split.train, sampler_options(plan.spec, part_threads(plan)),

@@ -69,6 +69,9 @@ class SlicesTest(unittest.TestCase):
         members = self.members(job_id)
         self.assertEqual([member["rank"] for member in members], [0, 1])
         self.assertEqual({member["exit_kind"] for member in members}, {"succeeded"})
+        lines = [line["message"] for line in self.service.get(f"/v1/jobs/{job_id}/logs?limit=5000")["items"]]
+        said = [line for line in lines if line.endswith("the members run on one machine and sum in shared memory")]
+        self.assertEqual(len(said), 2, lines)
         self.nothing_is_left(job_id)
 
     def test_a_running_slice_is_listed_with_its_hosts(self):

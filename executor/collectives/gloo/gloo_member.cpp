@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "executor/collectives/gloo/memory_agreement.h"
 #include "executor/collectives/gloo/rendezvous.h"
+#include "executor/collectives/slices.h"
 #include "executor/runtime/reduction_tree.h"
 #include "executor/tensor/dtype.h"
 
@@ -20,28 +22,32 @@ namespace {
 
 /// Up to here a second round trip takes longer than the bytes: 16 KiB are 13 us at 10 Gbit/s.
 constexpr std::size_t whole_bytes_max = std::size_t{16} << 10;
-/// Slices begin on multiples of so many elements: no cache line is of two ranks.
-constexpr std::size_t aligned_elements = 64;
-
 constexpr const char* all_reduce_phase = "all_reduce";
-
-/// Rank `rank`'s slice of values of `size` bytes an element.
-template <class T>
-std::span<T> slice_of(std::span<T> values, std::size_t size, std::size_t rank, std::size_t ranks) {
-    const std::size_t elements = values.size() / size;
-    const auto bound = [&](std::size_t part) {
-        return part == ranks ? elements
-                             : elements * part / ranks / aligned_elements * aligned_elements;
-    };
-    return values.subspan(bound(rank) * size, (bound(rank + 1) - bound(rank)) * size);
-}
 
 }    // namespace
 
-GlooMember::GlooMember(const MemberOrder& order) : mesh_(order) {}
+GlooMember::GlooMember(const MemberOrder& order) : mesh_(order) {
+    share_memory();
+}
 
 GlooMember::~GlooMember() {
     end_busy();
+}
+
+void GlooMember::share_memory() {
+    SharedMapping mapping = agree_on_memory(mesh_);
+    if (mapping.empty()) return;
+    mesh_.watch_connections();
+    const std::chrono::duration<double> limit(mesh_.order().timeout_s);
+    shared_sums_.emplace(
+        std::move(mapping), rank(), count(),
+        std::chrono::duration_cast<std::chrono::nanoseconds>(limit),
+        MissingMembers{
+            .has_ended = [this](int other) { return mesh_.has_ended(other); },
+            .lose_ended = [this](int other) { mesh_.lose_ended(all_reduce_phase, other); },
+            .lose_late =
+                [this](const std::vector<int>& late) { mesh_.lose_late(all_reduce_phase, late); }});
+    mesh_.meet_at("the shared memory");
 }
 
 std::string GlooMember::name_of(int rank) const {
@@ -50,7 +56,10 @@ std::string GlooMember::name_of(int rank) const {
 
 void GlooMember::all_reduce(Combine how, DType dtype, std::span<std::byte> values) {
     if (values.empty()) return;
-    if (values.size() <= whole_bytes_max)
+    mesh_.require_usable();
+    if (shared_sums_)
+        shared_sums_->all_reduce(how, dtype, values);
+    else if (values.size() <= whole_bytes_max)
         reduce_whole(how, dtype, values);
     else
         reduce_slices(how, dtype, values);
@@ -58,8 +67,9 @@ void GlooMember::all_reduce(Combine how, DType dtype, std::span<std::byte> value
 
 /// What received_ holds: the others' values, or their pieces of this member's slice.
 std::int64_t GlooMember::staging_bytes(std::int64_t value_bytes) const {
+    if (shared_sums_) return shared_sums_->member_bytes();
     if (value_bytes <= std::int64_t(whole_bytes_max)) return value_bytes * count();
-    constexpr auto rounding_bytes = std::int64_t(aligned_elements * sizeof(std::int64_t));
+    constexpr auto rounding_bytes = std::int64_t(slice_alignment * sizeof(std::int64_t));
     return (value_bytes / count() + rounding_bytes) * (count() - 1);
 }
 

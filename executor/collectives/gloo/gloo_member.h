@@ -2,16 +2,19 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "executor/collectives/gloo/mesh.h"
 #include "executor/collectives/member.h"
+#include "executor/collectives/shared_memory/shared_sums.h"
 
 namespace slipway {
 
-/// A member over Gloo's TCP transport.
+/// A member over Gloo's TCP transport. Values of all_reduce go through memory where all members
+/// have inherited the same (MemberOrder::shared_memory).
 class GlooMember final : public Member {
 public:
     /// errors  see library/join.h
@@ -21,6 +24,7 @@ public:
     int rank() const override { return mesh_.order().rank; }
     int count() const override { return int(mesh_.order().hosts.size()); }
     std::string name_of(int rank) const override;
+    bool adds_in_shared_memory() const override { return shared_sums_.has_value(); }
     void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override;
     std::int64_t staging_bytes(std::int64_t value_bytes) const override;
     void broadcast(int from, std::span<std::byte> values, std::string_view phase) override;
@@ -32,10 +36,12 @@ public:
 private:
     void reduce_whole(Combine how, DType dtype, std::span<std::byte> values);
     void reduce_slices(Combine how, DType dtype, std::span<std::byte> values);
+    void share_memory();
     void end_busy();
     void tell_life();
 
     Mesh mesh_;
+    std::optional<SharedSums> shared_sums_;
     std::vector<std::byte> received_;    ///< of the others; kept for the next call
     std::mutex mutex_;
     std::condition_variable ended_busy_;

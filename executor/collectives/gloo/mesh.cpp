@@ -36,7 +36,7 @@ namespace {
 using std::chrono::steady_clock;
 using Deadline = steady_clock::time_point;
 
-constexpr std::uint64_t data_slot = 1, word_slot = 2;
+constexpr std::uint64_t data_slot = 1, word_slot = 2, watch_slot = 3;
 
 /// Gloo's messages begin with "[file:line] ".
 std::string plain(std::string_view message) {
@@ -195,9 +195,40 @@ Mesh::Transfer Mesh::begin(std::string_view phase, Transfer transfer, std::uint6
     return transfer;
 }
 
+void Mesh::require_usable() const {
+    if (!lost_.empty()) throw MemberLost(lost_);
+}
+
+void Mesh::watch_connections() {
+    watches_.resize(order_.hosts.size());
+    for (const int rank : others_) {
+        Watch& watch = watches_[std::size_t(rank)];
+        watch.port = port({&watch.nothing, 1});
+        if (const auto broken = error_of([&] { watch.port->recv(rank, watch_slot); }))
+            watch.why = *broken;
+    }
+}
+
+bool Mesh::has_ended(int rank) {
+    Watch& watch = watches_.at(std::size_t(rank));
+    if (!watch.why.empty()) return true;
+    // A wait that is called off looks for errors first, and one that times out would break all
+    // connections.
+    const auto broken = error_of([&] {
+        watch.port->abortWaitRecv();
+        watch.port->waitRecv(limit_);
+    });
+    if (broken) watch.why = *broken;
+    return broken.has_value();
+}
+
+void Mesh::lose_ended(std::string_view phase, int rank) {
+    lose_broken(phase, rank, watches_.at(std::size_t(rank)).why);
+}
+
 void Mesh::exchange(std::string_view phase, std::span<const Outgoing> out,
                     std::span<const Incoming> in) {
-    if (!lost_.empty()) throw MemberLost(lost_);
+    require_usable();
     std::vector<Transfer> transfers;
     for (const Incoming& each : in)
         if (!each.bytes.empty())
@@ -249,7 +280,7 @@ bool Mesh::send_word(const Word& word) {
 }
 
 void Mesh::meet_at(std::string_view barrier) {
-    if (!lost_.empty()) throw MemberLost(lost_);
+    require_usable();
     send_word({.barrier = hash_of(barrier), .here = 1});
     for (const int rank : others_) {
         Word word;

@@ -62,6 +62,15 @@ public:
     /// limit for those that send words of being busy. To be called when no send_word is at work.
     void meet_at(std::string_view barrier);
 
+    /// From here on has_ended can be asked.
+    void watch_connections();
+    /// The connection to that member is broken. Waits for nothing.
+    bool has_ended(int rank);
+    /// Throws what operations threw that failed, if one did.
+    void require_usable() const;
+    [[noreturn]] void lose_ended(std::string_view phase, int rank);
+    [[noreturn]] void lose_late(std::string_view phase, const std::vector<int>& late);
+
 private:
     /// Memory that is sent or received.
     using Port = std::unique_ptr<::gloo::transport::UnboundBuffer>;
@@ -70,6 +79,12 @@ private:
         int rank = 0;
         bool receives = false;
         Port port = {};
+    };
+    /// A byte that no member sends: the wait for it fails when the connection does.
+    struct Watch {
+        std::byte nothing{};
+        Port port = {};
+        std::string why = {};    ///< it is broken; empty: it is not
     };
     /// A word on its way to all others.
     struct SentWord {
@@ -86,7 +101,6 @@ private:
     void hear(std::string_view barrier, int rank, Word& word);
     void finish_words(std::string_view barrier);
     [[noreturn]] void lose(const std::string& message);
-    [[noreturn]] void lose_late(std::string_view phase, const std::vector<int>& late);
     [[noreturn]] void lose_broken(std::string_view phase, int rank, std::string_view why);
 
     const MemberOrder order_;
@@ -95,6 +109,7 @@ private:
     std::shared_ptr<::gloo::transport::Device> device_;
     std::shared_ptr<::gloo::transport::Context> context_;
     std::vector<std::unique_ptr<SentWord>> words_;    ///< until the next barrier has ended
+    std::vector<Watch> watches_;                      ///< by rank, the own one is of no use
     std::string lost_;                                ///< what ended it; empty: nothing yet
 };
 
