@@ -13,20 +13,24 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/protocol/slice_memory.h"
 #include "executor/bench/step.h"
 #include "executor/collectives/gloo/gloo_member.h"
 #include "executor/engine/engine.h"
 
-/// One training step of sixteen virtual cores: two processes with a CPU each, over loopback, beside
-/// one process with both, in turns, and how much of the processes' exchange of gradients the
-/// workers did not wait for. Milliseconds, medians; of the two processes the slower one's, but of
-/// CPU time, which a busy machine changes less, the sum of both. A line:
+/// One training step of sixteen virtual cores: two processes with a CPU each, which add up in
+/// memory that they share or over loopback, beside one process with both, in turns, and how much of
+/// the processes' exchange of gradients the workers did not wait for. Milliseconds, medians; of the
+/// two processes the slower one's, but of CPU time, which a busy machine changes less, the sum of
+/// both. A line:
 ///   bert_base f32, 16 samples: two processes 5210 ms, one 5102 ms: 1.021; CPU time 10080 and 9890
-///   ms: 1.019; exchange of 438.01 MB as f32 410 ms, waited for 60 ms: 85 % hidden; 2 x 3011 and
-///   3900 MB planned
-/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [EXCHANGE]]]]
-///   EXCHANGE  f32 or bf16: the type in which gradients are exchanged; both: one after the other in
-///             each round, a line for each
+///   ms: 1.019; exchange of 438.01 MB as f32 in shared memory 410 ms, waited for 60 ms: 85 %
+///   hidden; 2 x 3011 and 3900 MB planned
+/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [EXCHANGE [TRANSPORT]]]]]
+///   EXCHANGE   f32 or bf16: the type in which gradients are exchanged; both: one after the other
+///   in
+///              each round, a line for each
+///   TRANSPORT  memory or sockets; both: likewise
 namespace slipway {
 namespace {
 
@@ -38,6 +42,7 @@ struct Measurement {
     std::int64_t batch = 0;
     std::string precision = "f32";
     std::vector<DType> exchanges{DType::f32};
+    std::vector<bool> in_memory{true};    ///< or over sockets
 };
 
 /// What a round took, or one process of it.
@@ -45,21 +50,23 @@ struct Times {
     float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0, sent_mb = 0;
 };
 
-/// Another's, with a count of the bytes that are summed.
+/// A member's, with a count of the bytes that are summed.
 class Counted final : public Collectives {
 public:
-    explicit Counted(Collectives& counted) : counted_(counted) {}
+    explicit Counted(Member& counted) : counted_(&counted) {}
+    /// From here on another one's. Not during a step.
+    void go_through(Member& counted) { counted_ = &counted; }
     void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override {
         bytes_ += values.size();
-        counted_.all_reduce(how, dtype, values);
+        counted_->all_reduce(how, dtype, values);
     }
     std::int64_t staging_bytes(std::int64_t value_bytes) const override {
-        return counted_.staging_bytes(value_bytes);
+        return counted_->staging_bytes(value_bytes);
     }
     std::size_t take() { return std::exchange(bytes_, 0); }
 
 private:
-    Collectives& counted_;
+    Member* counted_;    ///< outlives this
     std::size_t bytes_ = 0;
 };
 
@@ -127,22 +134,40 @@ float median(std::vector<Times> all, float Times::*what) {
     return all[all.size() / 2].*what;
 }
 
-void print_line(const Measurement& measurement, DType exchange_type,
-                const std::vector<Times>& divided, const std::vector<Times>& whole) {
-    const auto of_divided = [&](float Times::*what) { return median(divided, what); };
+/// One way to exchange the gradients, and its steps.
+struct Variant {
+    DType exchange = DType::f32;
+    bool in_memory = true;
+    std::size_t trainer = 0;    ///< its place
+    std::vector<Times> steps = {};
+};
+
+std::vector<Variant> variants_of(const Measurement& measurement) {
+    std::vector<Variant> variants;
+    for (std::size_t i = 0; i < measurement.exchanges.size(); ++i)
+        for (const bool in_memory : measurement.in_memory)
+            variants.push_back(
+                {.exchange = measurement.exchanges[i], .in_memory = in_memory, .trainer = i});
+    return variants;
+}
+
+void print_line(const Measurement& measurement, const Variant& divided,
+                const std::vector<Times>& whole) {
+    const auto of_divided = [&](float Times::*what) { return median(divided.steps, what); };
     const auto of_whole = [&](float Times::*what) { return median(whole, what); };
     const auto ratio = [&](float Times::*what) { return of_divided(what) / of_whole(what); };
     const float exchange = of_divided(&Times::exchange_ms);
     const float awaiting = of_divided(&Times::awaiting_ms);
     fmt::print(
         "{} {}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; CPU time {:.0f} and "
-        "{:.0f} ms: {:.3f}; exchange of {:.2f} MB as {} {:.0f} ms, waited for {:.0f} ms: {:.0f} % "
-        "hidden; 2 x {:.0f} and {:.0f} MB planned\n",
+        "{:.0f} ms: {:.3f}; exchange of {:.2f} MB as {} {} {:.0f} ms, waited for {:.0f} ms: {:.0f} "
+        "% hidden; 2 x {:.0f} and {:.0f} MB planned\n",
         measurement.workload, measurement.precision, measurement.batch, of_divided(&Times::step_ms),
         of_whole(&Times::step_ms), ratio(&Times::step_ms), of_divided(&Times::cpu_ms),
-        of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), divided[0].sent_mb,
-        to_string(exchange_type), exchange, awaiting, 100 * (1 - awaiting / exchange),
-        divided[0].planned_mb, whole[0].planned_mb);
+        of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), divided.steps[0].sent_mb,
+        to_string(divided.exchange), divided.in_memory ? "in shared memory" : "over sockets",
+        exchange, awaiting, 100 * (1 - awaiting / exchange), divided.steps[0].planned_mb,
+        whole[0].planned_mb);
 }
 
 /// The slower one's, and the CPU time of both.
@@ -156,18 +181,21 @@ Times step_of_both(Member& member, Trainer& trainer) {
 }
 
 /// Rank 0 has the one process' step, too, while the other one waits.
-void measure(const Measurement& measurement, int rank, const std::filesystem::path& folder,
-             const std::vector<int>& cpus) {
+void measure(const Measurement& measurement, int rank, int memory,
+             const std::filesystem::path& folder, const std::vector<int>& cpus) {
     MemberOrder order{.rank = rank,
                       .hosts = {"here", "here, too"},
-                      .rendezvous_folder = folder,
+                      .rendezvous_folder = folder / "over_sockets",
                       .secret = "bench",
                       .bind_address = "127.0.0.1",
                       .timeout_s = 600};
     stay_on({cpus[std::size_t(rank)]});
     GlooMember member(order);
+    order.rendezvous_folder = folder / "in_memory";
+    order.shared_memory = memory;
+    GlooMember in_memory(order);
     member.busy();
-    Counted counted(member);
+    Counted counted(measurement.in_memory[0] ? in_memory : member);
     std::vector<std::unique_ptr<Trainer>> divided;
     for (const DType exchange : measurement.exchanges)
         divided.push_back(std::make_unique<Trainer>(
@@ -178,13 +206,14 @@ void measure(const Measurement& measurement, int rank, const std::filesystem::pa
         whole.emplace(measurement, processes * process_cores, measurement.batch,
                       measurement.exchanges[0], nullptr);
     stay_on({cpus[std::size_t(rank)]});
-    std::vector<std::vector<Times>> of_divided(divided.size());
+    std::vector<Variant> variants = variants_of(measurement);
     std::vector<Times> of_whole;
     for (int round = 0; round <= measurement.rounds; ++round) {
-        for (std::size_t i = 0; i < divided.size(); ++i) {
+        for (Variant& variant : variants) {
+            counted.go_through(variant.in_memory ? in_memory : member);
             member.barrier("a round");
-            const Times times = step_of_both(member, *divided[i]);
-            if (round > 0) of_divided[i].push_back(times);    // before: memory that is new
+            const Times times = step_of_both(member, *divided[variant.trainer]);
+            if (round > 0) variant.steps.push_back(times);    // before: memory that is new
         }
         member.busy();
         stay_on(cpus);
@@ -194,8 +223,8 @@ void measure(const Measurement& measurement, int rank, const std::filesystem::pa
     }
     member.barrier("the end");
     if (rank != 0) return;
-    for (std::size_t i = 0; i < divided.size(); ++i)
-        print_line(measurement, measurement.exchanges[i], of_divided[i], of_whole);
+    for (const Variant& variant : variants)
+        print_line(measurement, variant, of_whole);
 }
 
 std::vector<int> two_cpus() {
@@ -213,12 +242,13 @@ int run(const Measurement& measurement) {
     const auto folder =
         std::filesystem::temp_directory_path() / fmt::format("slice_steps_{}", getpid());
     const std::vector<int> cpus = two_cpus();
+    const UniqueFd memory = make_slice_memory(processes);
     const pid_t other = fork();
     if (other == 0) {
-        measure(measurement, 1, folder, cpus);
+        measure(measurement, 1, memory.get(), folder, cpus);
         std::exit(0);
     }
-    measure(measurement, 0, folder, cpus);
+    measure(measurement, 0, memory.get(), folder, cpus);
     int status = 0;
     waitpid(other, &status, 0);
     std::filesystem::remove_all(folder);
@@ -231,9 +261,9 @@ int run(const Measurement& measurement) {
 int main(int count, char** words) {
     using namespace slipway;
     if (count < 2) {
-        fmt::print(
-            stderr,
-            "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [f32|bf16|both]]]]\n");
+        fmt::print(stderr,
+                   "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [f32|bf16|both "
+                   "[memory|sockets|both]]]]]\n");
         return 2;
     }
     Measurement measurement{.workload = words[1]};
@@ -254,6 +284,15 @@ int main(int count, char** words) {
         if (exchange == "both") measurement.exchanges = {DType::f32, DType::bf16};
         if (exchange != "f32" && exchange != "bf16" && exchange != "both") {
             fmt::print(stderr, "gradients are exchanged as f32, bf16 or both, not {}\n", exchange);
+            return 2;
+        }
+    }
+    if (count > 6) {
+        const std::string transport = words[6];
+        if (transport == "sockets") measurement.in_memory = {false};
+        if (transport == "both") measurement.in_memory = {true, false};
+        if (transport != "memory" && transport != "sockets" && transport != "both") {
+            fmt::print(stderr, "gradients go through memory, sockets or both, not {}\n", transport);
             return 2;
         }
     }
