@@ -116,7 +116,7 @@ int main_of(const std::vector<std::string>& arguments) {
     Store store({.database = cluster.database_url(), .connections_max = no_op_threads + 12});
     store::register_host(store, {.name = no_op_host, .cores = 64});
     const std::string dataset = make_ready_dataset(store);
-    NoOpMover mover(store);
+    NoOpMover mover(store, {no_op_host});
     fmt::print("{:.0f} jobs a second could be moved\nwithout a transaction:\n",
                burst(store, mover, dataset));
     const double without = at_rate(store, mover, dataset, rate, undisturbed);

@@ -1,5 +1,8 @@
 #include "bench/no_op_jobs.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <utility>
@@ -8,6 +11,7 @@
 #include "scheduler/maintenance/loop.h"
 #include "scheduler/maintenance/place_jobs.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/hosts.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/queue.h"
 
@@ -18,6 +22,18 @@ using store::Store;
 
 double seconds_since(Tick begin) {
     return std::chrono::duration<double>(system_clock().tick() - begin).count();
+}
+
+std::vector<std::string> register_no_op_hosts(Store& store, int cores) {
+    constexpr int cores_of_a_host = 64;    // as many as a host may have
+    std::vector<std::string> names;
+    for (int left = cores; left > 0; left -= cores_of_a_host) {
+        names.push_back(names.empty() ? no_op_host
+                                      : fmt::format("{}-{}", no_op_host, names.size() + 1));
+        store::register_host(store,
+                             {.name = names.back(), .cores = std::min(left, cores_of_a_host)});
+    }
+    return names;
 }
 
 std::string make_ready_dataset(Store& store) {
@@ -42,7 +58,8 @@ void submit_no_op_job(Store& store, const std::string& dataset_id) {
                        [](std::span<const store::Job>) { return store::StoredResponse{}; });
 }
 
-NoOpMover::NoOpMover(Store& store) : store_(store) {
+NoOpMover::NoOpMover(Store& store, std::vector<std::string> hosts)
+    : store_(store), hosts_(std::move(hosts)) {
     for (int number = 0; number < no_op_threads; ++number)
         threads_.emplace_back([this](const std::stop_token& stop) { end_attempts(stop); });
 }
@@ -97,8 +114,9 @@ void NoOpMover::pass() {
         one_ended_.wait_for(lock, std::chrono::milliseconds(1));
         return;
     }
-    for (const store::HostAttempt& live : store::list_live_attempts(store_, no_op_host))
-        push(live.attempt.key());
+    for (const std::string& host : hosts_)
+        for (const store::HostAttempt& live : store::list_live_attempts(store_, host))
+            push(live.attempt.key());
 }
 
 }    // namespace slipway

@@ -21,6 +21,9 @@ namespace slipway {
 inline constexpr const char* no_op_host = "bench";
 inline constexpr int no_op_threads = 16;
 
+/// Registers hosts with so many cores together, the first of them no_op_host. Their names.
+std::vector<std::string> register_no_op_hosts(store::Store& store, int cores);
+
 double seconds_since(Tick begin);
 
 /// A dataset that is ready, which such jobs name.
@@ -34,7 +37,7 @@ void submit_no_op_job(store::Store& store, const std::string& dataset_id);
 /// object's and end with it.
 class NoOpMover {
 public:
-    explicit NoOpMover(store::Store& store);
+    NoOpMover(store::Store& store, std::vector<std::string> hosts);
     ~NoOpMover();
     NoOpMover(const NoOpMover&) = delete;
     NoOpMover& operator=(const NoOpMover&) = delete;
@@ -51,6 +54,7 @@ private:
     void end_attempts(const std::stop_token& stop);
 
     store::Store& store_;
+    const std::vector<std::string> hosts_;
     PlaceMemory memory_;
     Tick fold_at_{};
     std::mutex mutex_;

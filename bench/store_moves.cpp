@@ -1,20 +1,21 @@
 #include <fmt/core.h>
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bench/no_op_jobs.h"
 #include "migrations/migrate.h"
 #include "scheduler/store/cluster/cluster.h"
-#include "scheduler/store/hosts.h"
 #include "scheduler/store/invariants.h"
 
 /// What moving a job costs the store: jobs submitted one by one by 16 threads, then claimed by the
 /// planner and ended, without executors (no_op_jobs.h). On a PostgreSQL of its own with fsync, in
 /// FOLDER, which must be empty, or in the empty database of a URL.
-///   usage: bench_store_moves FOLDER|URL [JOBS] [CORES]     (20000, 64)
+///   usage: bench_store_moves FOLDER|URL [JOBS] [CORES]     (20000, 64; a host has at most 64)
 namespace slipway {
 namespace {
 
@@ -33,9 +34,9 @@ void submit(Store& store, const std::string& dataset_id, int jobs) {
                jobs / seconds_since(begin));
 }
 
-void move_all(Store& store, int jobs) {
+void move_all(Store& store, std::vector<std::string> hosts, int jobs) {
     const Tick begin = system_clock().tick();
-    NoOpMover mover(store);
+    NoOpMover mover(store, std::move(hosts));
     while (mover.ended() < jobs)
         mover.pass();
     fmt::print("claimed and ended: {:.0f} jobs a second, in {} passes\n",
@@ -55,9 +56,9 @@ int main_of(const std::vector<std::string>& arguments) {
     const std::string url = cluster ? cluster->database_url() : arguments[0];
     migrations::up(url);
     Store store({.database = url, .connections_max = no_op_threads + 4});
-    store::register_host(store, {.name = no_op_host, .cores = cores});
+    std::vector<std::string> hosts = register_no_op_hosts(store, cores);
     submit(store, make_ready_dataset(store), jobs);
-    move_all(store, jobs);
+    move_all(store, std::move(hosts), jobs);
     std::size_t violations = 0;
     for (const store::Invariant& invariant : store::invariants())
         violations += store::find_violations(store, invariant, 10).size();
@@ -69,5 +70,10 @@ int main_of(const std::vector<std::string>& arguments) {
 }    // namespace slipway
 
 int main(int count, char** arguments) {
-    return slipway::main_of({arguments + 1, arguments + count});
+    try {
+        return slipway::main_of({arguments + 1, arguments + count});
+    } catch (const std::exception& error) {    // uncaught, it would leave a PostgreSQL behind
+        fmt::print(stderr, "{}\n", error.what());
+        return 1;
+    }
 }

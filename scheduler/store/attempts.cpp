@@ -113,7 +113,8 @@ HostAttempt read_host_attempt(const Row& row) {
 
 std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host) {
     std::vector<HostAttempt> attempts;
-    for (const Row row : read(store.pool(), queries::list_live_attempts, {host})) {
+    for (const Row row :
+         read_with_kept_plan(store.pool(), {&queries::list_live_attempts, {host}})) {
         if (attempts.empty() || !is_of(row, attempts.back().attempt))
             attempts.push_back(read_host_attempt(row));
         HostAttempt& found = attempts.back();

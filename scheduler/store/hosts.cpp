@@ -134,7 +134,7 @@ std::vector<Host> list_hosts(Store& store) {
 
 std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max) {
     std::vector<Core> cores;
-    for (const Row row : read(store.pool(), queries::list_cores, {silence_max})) {
+    for (const Row row : read_with_kept_plan(store.pool(), {&queries::list_cores, {silence_max}})) {
         cores.push_back({.host = row.text("host"),
                          .pool = row.text("pool"),
                          .core = row.small("core"),

@@ -224,7 +224,7 @@ ReadyJobs read_ready_jobs(Store& store, int of_each_shape, const std::optional<H
     std::ranges::move(starts_params(starts), std::back_inserter(list.params));
     ReadyJobs ready;
     StartsOfShapes starts_of_shapes;
-    for (const Row row : read(store.pool(), list)) {
+    for (const Row row : read_with_kept_plan(store.pool(), list)) {
         starts_of_shapes.add(row);
         if (row.is_null("job_id")) continue;
         ready.jobs.push_back(read_wanted_cores(row));
@@ -267,7 +267,7 @@ std::vector<RunningJobRow> list_running_jobs(Store& store,
                                              const std::optional<HeldAttempts>& held) {
     std::vector<RunningJobRow> running;
     const Statement list{&queries::list_running_jobs, held_params(held)};
-    for (const Row row : read(store.pool(), list))
+    for (const Row row : read_with_kept_plan(store.pool(), list))
         running.push_back({.job_id = row.text("job_id"),
                            .project = row.text("project"),
                            .class_rank = row.small("class_rank"),
@@ -288,7 +288,7 @@ ProjectStandings list_standings(Store& store, std::string_view also,
     Statement list{&queries::list_shares, {Param::or_null(also), projects}};
     std::ranges::move(held_params(held), std::back_inserter(list.params));
     ProjectStandings standings;
-    for (const Row row : read(store.pool(), list)) {
+    for (const Row row : read_with_kept_plan(store.pool(), list)) {
         standings.projects.push_back({.name = row.text("name"),
                                       .weight = row.number("weight"),
                                       .usage_core_s = row.number("usage_core_s"),

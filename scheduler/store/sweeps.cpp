@@ -330,7 +330,8 @@ std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_i
 std::vector<TrialJob> list_open_trial_jobs(Store& store,
                                            const std::vector<std::string>& sweep_ids) {
     std::vector<TrialJob> jobs;
-    for (const Row row : read(store.pool(), queries::list_open_trial_jobs, {sweep_ids})) {
+    for (const Row row :
+         read_with_kept_plan(store.pool(), {&queries::list_open_trial_jobs, {sweep_ids}})) {
         TrialJob job{.sweep_id = row.text("sweep_id"),
                      .trial = row.small("number"),
                      .job_id = row.text("job_id"),

@@ -162,16 +162,29 @@ void Pool::probe(const std::stop_token& stop) {
     }
 }
 
-Rows read(Pool& pool, const Statement& statement) {
+namespace {
+
+/// The answer to the last one.
+Rows read_last(Pool& pool, std::span<const Statement> statements) {
     for (int tries_left = 1;; --tries_left) {
         const Pool::Lease lease = pool.acquire();
         try {
-            return std::move(lease->run(std::span(&statement, 1)).front());
+            return std::move(lease->run(statements).back());
         } catch (const PgError& error) {
             // The connection had died while it was idle: reading again harms nobody.
             if (tries_left == 0 || !error.sqlstate().empty()) throw;
         }
     }
+}
+
+}    // namespace
+
+Rows read(Pool& pool, const Statement& statement) {
+    return read_last(pool, std::span(&statement, 1));
+}
+
+Rows read_with_kept_plan(Pool& pool, const Statement& statement) {
+    return read_last(pool, std::vector<Statement>{{&queries::keep_plans, {}}, statement});
 }
 
 Rows write(Pool& pool, const Statement& statement) {

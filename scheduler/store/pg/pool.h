@@ -93,6 +93,10 @@ auto transact(Pool& pool, const Body& body) {
 Rows read(Pool& pool, const Statement& statement);
 Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params = {});
 
+/// The same with the plan that the connection has kept (queries::keep_plans): for statements that
+/// run at each pass of a loop, whose planning takes as long as they do.
+Rows read_with_kept_plan(Pool& pool, const Statement& statement);
+
 /// One statement that writes, in a transaction of its own: sent again only after a deadlock.
 Rows write(Pool& pool, const Statement& statement);
 Rows write(Pool& pool, const Query& query, std::initializer_list<Param> params = {});

@@ -227,7 +227,10 @@ select trial.sweep_id, trial.number, trial.job_id, job.state, job.reason_code, j
        coalesce(hashtextextended(concat(job.state, job.progress, job.attempts, job.version), 0), 0)
            as seen
 from sweep_trial as trial
-left join job on job.id = trial.job_id
+left join lateral (select state, reason_code, reason_message, progress, attempts, version
+                   from job
+                   where id = trial.job_id
+                   offset 0) as job on true
 where trial.sweep_id = any ($1::text[]) and trial.job_open
 order by trial.sweep_id, trial.number
 
