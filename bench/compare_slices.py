@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORKLOADS = {"resnet34_32": 32, "bert_base": 16, "gpt2_124m": 16}
 COLUMNS = ("workload", "prec", "ours two", "one", "torch two", "one", "two", "one", "cost", "torch", "work", "cost", "torch", "hidden")
 LINE = "{:12} {:5} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7}"
-OURS = re.compile(r"two processes (\S+) ms, one (\S+) ms: \S+; CPU time (\S+) and (\S+) ms: \S+; exchange of \S+ MB as \S+ \S+ ms, waited for \S+ ms: (\S+) %")
+OURS = re.compile(r"two processes (\S+) ms, one (\S+) ms: \S+; CPU time (\S+) and (\S+) ms: \S+; exchange of \S+ MB as .* \S+ ms, waited for \S+ ms: (\S+) %")
 
 
 def settings():

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,13 @@
 /// two processes the slower one's, but of CPU time, which a busy machine changes less, the sum of
 /// both. A line:
 ///   bert_base f32, 16 samples: two processes 5210 ms, one 5102 ms: 1.021; CPU time 10080 and 9890
-///   ms: 1.019; exchange of 438.01 MB as f32 in shared memory 410 ms, waited for 60 ms: 85 %
-///   hidden; 2 x 3011 and 3900 MB planned
-/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [EXCHANGE [TRANSPORT]]]]]
-///   EXCHANGE   f32 or bf16: the type in which gradients are exchanged; both: one after the other
-///   in
-///              each round, a line for each
-///   TRANSPORT  memory or sockets; both: likewise
+///   ms: 1.019; exchange of 438.01 MB as f32 in shared memory, 437.22 in shards, 410 ms, waited for
+///   60 ms: 85 % hidden; 2 x 3011 and 3900 MB planned
+/// usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [EXCHANGE [TRANSPORT [UPDATES]]]]]]
+///   EXCHANGE   f32 or bf16: the type in which gradients are exchanged
+///   TRANSPORT  memory or sockets
+///   UPDATES    sharded or whole: whether each process updates its shard of the weights
+///   Of each, both: one after the other in each round, a line for each
 namespace slipway {
 namespace {
 
@@ -43,14 +44,17 @@ struct Measurement {
     std::string precision = "f32";
     std::vector<DType> exchanges{DType::f32};
     std::vector<bool> in_memory{true};    ///< or over sockets
+    std::vector<bool> shards{true};       ///< or each process updates all weights
 };
 
 /// What a round took, or one process of it.
 struct Times {
-    float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0, sent_mb = 0;
+    float step_ms = 0, cpu_ms = 0, exchange_ms = 0, awaiting_ms = 0, planned_mb = 0, sent_mb = 0,
+          sharded_mb = 0;
 };
 
-/// A member's, with a count of the bytes that are summed.
+/// A member's, with a count of the bytes that are exchanged: those of an all_reduce are sent twice,
+/// those of its halves once each.
 class Counted final : public Collectives {
 public:
     explicit Counted(Member& counted) : counted_(&counted) {}
@@ -60,14 +64,29 @@ public:
         bytes_ += values.size();
         counted_->all_reduce(how, dtype, values);
     }
+    void reduce_scatter(Combine how, DType dtype,
+                        std::span<const std::span<std::byte>> shards) override {
+        for (const std::span<std::byte> shard : shards)
+            sharded_bytes_ += shard.size();
+        counted_->reduce_scatter(how, dtype, shards);
+    }
+    void gather_shards(std::span<const std::span<std::byte>> shards) override {
+        for (const std::span<std::byte> shard : shards)
+            sharded_bytes_ += shard.size();
+        counted_->gather_shards(shards);
+    }
+    int rank() const override { return counted_->rank(); }
+    int count() const override { return counted_->count(); }
     std::int64_t staging_bytes(std::int64_t value_bytes) const override {
         return counted_->staging_bytes(value_bytes);
     }
+    std::size_t take_sharded() { return std::exchange(sharded_bytes_, 0) / 2; }
     std::size_t take() { return std::exchange(bytes_, 0); }
 
 private:
     Member* counted_;    ///< outlives this
     std::size_t bytes_ = 0;
+    std::size_t sharded_bytes_ = 0;
 };
 
 float milliseconds(std::chrono::nanoseconds duration) {
@@ -94,7 +113,7 @@ void stay_on(const std::vector<int>& cpus) {
 class Trainer {
 public:
     Trainer(const Measurement& measurement, int cores, std::int64_t batch, DType exchange,
-            Counted* others)
+            bool shards, Counted* others)
         : engine_({.cores = cores,
                    .precision = measurement.precision == "bf16" ? PrecisionPolicy::bf16
                                                                 : PrecisionPolicy::f32,
@@ -104,7 +123,8 @@ public:
         const BenchStep step =
             trace_bench_step(model, batch, cores, "adamw",
                              exchange == DType::f32 ? std::nullopt : std::optional(exchange));
-        executable_ = engine_.compile(step.graph);
+        executable_ =
+            engine_.compile(step.graph, shards ? std::optional(step.update) : std::nullopt);
         values_ = bench_values(model, step);
     }
 
@@ -117,7 +137,10 @@ public:
         times.exchange_ms = milliseconds(engine_.times().exchanging());
         for (const WorkerTimes& worker : engine_.times().workers)
             times.awaiting_ms = std::max(times.awaiting_ms, milliseconds(worker.awaiting));
-        if (others_ != nullptr) times.sent_mb = float(others_->take()) * 1e-6F;
+        if (others_ != nullptr) {
+            times.sharded_mb = float(others_->take_sharded()) * 1e-6F;
+            times.sent_mb = float(others_->take()) * 1e-6F + times.sharded_mb;
+        }
         times.planned_mb = float(engine_.memory(*executable_).peak_bytes) * 1e-6F;
         return times;
     }
@@ -142,15 +165,6 @@ struct Variant {
     std::vector<Times> steps = {};
 };
 
-std::vector<Variant> variants_of(const Measurement& measurement) {
-    std::vector<Variant> variants;
-    for (std::size_t i = 0; i < measurement.exchanges.size(); ++i)
-        for (const bool in_memory : measurement.in_memory)
-            variants.push_back(
-                {.exchange = measurement.exchanges[i], .in_memory = in_memory, .trainer = i});
-    return variants;
-}
-
 void print_line(const Measurement& measurement, const Variant& divided,
                 const std::vector<Times>& whole) {
     const auto of_divided = [&](float Times::*what) { return median(divided.steps, what); };
@@ -160,14 +174,14 @@ void print_line(const Measurement& measurement, const Variant& divided,
     const float awaiting = of_divided(&Times::awaiting_ms);
     fmt::print(
         "{} {}, {} samples: two processes {:.0f} ms, one {:.0f} ms: {:.3f}; CPU time {:.0f} and "
-        "{:.0f} ms: {:.3f}; exchange of {:.2f} MB as {} {} {:.0f} ms, waited for {:.0f} ms: {:.0f} "
-        "% hidden; 2 x {:.0f} and {:.0f} MB planned\n",
+        "{:.0f} ms: {:.3f}; exchange of {:.2f} MB as {} {}, {:.2f} in shards, {:.0f} ms, waited "
+        "for {:.0f} ms: {:.0f} % hidden; 2 x {:.0f} and {:.0f} MB planned\n",
         measurement.workload, measurement.precision, measurement.batch, of_divided(&Times::step_ms),
         of_whole(&Times::step_ms), ratio(&Times::step_ms), of_divided(&Times::cpu_ms),
         of_whole(&Times::cpu_ms), ratio(&Times::cpu_ms), divided.steps[0].sent_mb,
         to_string(divided.exchange), divided.in_memory ? "in shared memory" : "over sockets",
-        exchange, awaiting, 100 * (1 - awaiting / exchange), divided.steps[0].planned_mb,
-        whole[0].planned_mb);
+        divided.steps[0].sharded_mb, exchange, awaiting, 100 * (1 - awaiting / exchange),
+        divided.steps[0].planned_mb, whole[0].planned_mb);
 }
 
 /// The slower one's, and the CPU time of both.
@@ -197,16 +211,21 @@ void measure(const Measurement& measurement, int rank, int memory,
     member.busy();
     Counted counted(measurement.in_memory[0] ? in_memory : member);
     std::vector<std::unique_ptr<Trainer>> divided;
+    std::vector<Variant> variants;
     for (const DType exchange : measurement.exchanges)
-        divided.push_back(std::make_unique<Trainer>(
-            measurement, process_cores, measurement.batch / processes, exchange, &counted));
+        for (const bool shards : measurement.shards) {
+            for (const bool memory_used : measurement.in_memory)
+                variants.push_back({exchange, memory_used, divided.size(), {}});
+            divided.push_back(std::make_unique<Trainer>(measurement, process_cores,
+                                                        measurement.batch / processes, exchange,
+                                                        shards, &counted));
+        }
     std::optional<Trainer> whole;
     stay_on(cpus);
     if (rank == 0)
         whole.emplace(measurement, processes * process_cores, measurement.batch,
-                      measurement.exchanges[0], nullptr);
+                      measurement.exchanges[0], false, nullptr);
     stay_on({cpus[std::size_t(rank)]});
-    std::vector<Variant> variants = variants_of(measurement);
     std::vector<Times> of_whole;
     for (int round = 0; round <= measurement.rounds; ++round) {
         for (Variant& variant : variants) {
@@ -255,6 +274,35 @@ int run(const Measurement& measurement) {
     return status == 0 ? 0 : 1;
 }
 
+/// What a word of the command line stands for.
+template <class T>
+struct Choices {
+    const char* what;
+    std::vector<std::pair<std::string_view, std::vector<T>>> words;
+};
+
+const Choices<DType> exchanges_named{
+    "gradients are exchanged as f32, bf16 or both",
+    {{"f32", {DType::f32}}, {"bf16", {DType::bf16}}, {"both", {DType::f32, DType::bf16}}}};
+const Choices<bool> transports_named{
+    "gradients go through memory, sockets or both",
+    {{"memory", {true}}, {"sockets", {false}}, {"both", {true, false}}}};
+const Choices<bool> updates_named{
+    "updates are sharded, whole or both",
+    {{"sharded", {true}}, {"whole", {false}}, {"both", {true, false}}}};
+
+template <class T>
+bool choose(const Choices<T>& choices, std::string_view word, std::vector<T>& chosen) {
+    const auto found =
+        std::ranges::find(choices.words, word, [](const auto& row) { return row.first; });
+    if (found == choices.words.end()) {
+        fmt::print(stderr, "{}, not {}\n", choices.what, word);
+        return false;
+    }
+    chosen = found->second;
+    return true;
+}
+
 }    // namespace
 }    // namespace slipway
 
@@ -263,7 +311,7 @@ int main(int count, char** words) {
     if (count < 2) {
         fmt::print(stderr,
                    "usage: bench_slice_steps WORKLOAD [ROUNDS [BATCH [f32|bf16 [f32|bf16|both "
-                   "[memory|sockets|both]]]]]\n");
+                   "[memory|sockets|both [sharded|whole|both]]]]]]\n");
         return 2;
     }
     Measurement measurement{.workload = words[1]};
@@ -278,23 +326,8 @@ int main(int count, char** words) {
         fmt::print(stderr, "the precision is f32 or bf16, not {}\n", words[4]);
         return 2;
     }
-    if (count > 5) {
-        const std::string exchange = words[5];
-        if (exchange == "bf16") measurement.exchanges = {DType::bf16};
-        if (exchange == "both") measurement.exchanges = {DType::f32, DType::bf16};
-        if (exchange != "f32" && exchange != "bf16" && exchange != "both") {
-            fmt::print(stderr, "gradients are exchanged as f32, bf16 or both, not {}\n", exchange);
-            return 2;
-        }
-    }
-    if (count > 6) {
-        const std::string transport = words[6];
-        if (transport == "sockets") measurement.in_memory = {false};
-        if (transport == "both") measurement.in_memory = {true, false};
-        if (transport != "memory" && transport != "sockets" && transport != "both") {
-            fmt::print(stderr, "gradients go through memory, sockets or both, not {}\n", transport);
-            return 2;
-        }
-    }
+    if (count > 5 && !choose(exchanges_named, words[5], measurement.exchanges)) return 2;
+    if (count > 6 && !choose(transports_named, words[6], measurement.in_memory)) return 2;
+    if (count > 7 && !choose(updates_named, words[7], measurement.shards)) return 2;
     return run(measurement);
 }

@@ -69,6 +69,8 @@ BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int core
                    .hyper = hyper.input(),
                    .dropout = pass.dropout,
                    .cores = cores};
+    for (std::size_t i = parameters.size(); i < update.inputs.size(); ++i)
+        step.update.state.push_back(i);
     for (const Parameter& statistic : model.parameters.statistics())
         step.graph.inputs.push_back(statistic.input);
     append(step.graph.outputs, new_statistics(model.parameters, pass));

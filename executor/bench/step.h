@@ -22,6 +22,7 @@ struct BenchStep {
     Graph graph;
     std::vector<BenchInput> inputs;
     std::size_t state_count = 0;    ///< of inputs that are donated
+    ShardedUpdate update = {};      ///< the optimizer's state among them
     Tensor hyper;
     DropoutInputs dropout;
     int cores = 1;

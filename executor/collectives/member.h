@@ -31,8 +31,6 @@ public:
 ///         the order's timeout_s; the member is of no use then, and says the same again
 class Member : public Collectives {
 public:
-    virtual int rank() const = 0;
-    virtual int count() const = 0;
     /// "rank 2 (training-3)".
     virtual std::string name_of(int rank) const = 0;
     /// All members are processes of one machine and all_reduce goes through memory that they share;

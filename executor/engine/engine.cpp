@@ -24,7 +24,9 @@
 // counts, threads) is the engine's own. When a program must be
 // made after the warm-up, the shapes of earlier ones say why, for the event that users see. run()
 // binds arrays to the program's inputs and outputs: an input that is donated is overwritten and
-// must have no other owner, which is checked for every run. In debug builds equal hashes are
+// must have no other owner, which is checked for every run. What a program of several processes
+// leaves in shards is its caller's to gather: the arrays are, and only the caller knows who reads
+// them. In debug builds equal hashes are
 // checked to mean equal graphs.
 namespace slipway {
 
@@ -68,7 +70,8 @@ std::int64_t bytes_of(const Slot& slot, int cores) {
     return slot.shape.byte_count() * (slot.per_core ? cores : 1);
 }
 
-MemoryReport memory_of(const Program& program, const Team& team, const Collectives* collectives) {
+MemoryReport memory_of(const Program& program, const Team& team, const ExchangePlan& exchange,
+                       const Collectives* collectives) {
     MemoryReport report;
     for (const Slot& slot : program.inputs) {
         report.input_bytes += bytes_of(slot, team.cores);
@@ -78,8 +81,7 @@ MemoryReport memory_of(const Program& program, const Team& team, const Collectiv
         if (!slot.donated) report.output_bytes += bytes_of(slot, team.cores);
     report.temporary_bytes = temporary_bytes(program, team);
     if (collectives != nullptr)
-        report.temporary_bytes +=
-            exchange_bytes(program, make_exchange_plan(program, team.cores), *collectives);
+        report.temporary_bytes += exchange_bytes(program, exchange, *collectives);
     report.constant_bytes = constant_bytes(program);
     report.code_bytes = program.code_bytes;
     report.peak_bytes = report.input_bytes + report.output_bytes + report.temporary_bytes;
@@ -148,9 +150,18 @@ struct Engine::Parts {
           runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope,
                   the_options.collectives) {}
 
-    ProgramKey key_of(const Hash128& hash) const {
+    /// Nothing is in shards where there is no other process.
+    std::optional<ShardedUpdate> sharded(const std::optional<ShardedUpdate>& update) const {
+        return options.collectives != nullptr ? update : std::nullopt;
+    }
+
+    ProgramKey key_of(const Hash128& hash, const std::optional<ShardedUpdate>& update) const {
         const Team& team = runtime.team();
-        return {.hash = hash,
+        Hasher hasher;
+        hasher.add(hash);
+        for (const std::size_t input : update ? update->state : std::vector<std::size_t>{})
+            hasher.add(std::uint64_t(input));
+        return {.hash = update ? hasher.finish() : hash,
                 .cores = team.cores,
                 .workers = team.workers,
                 .in_blocks = sums_in_blocks(options)};
@@ -220,7 +231,8 @@ struct Engine::Parts {
         counters.execute_s += execute_s;
     }
 
-    std::shared_ptr<const Executable> build(const Graph& graph) const {
+    std::shared_ptr<const Executable> build(const Graph& graph,
+                                            const std::optional<ShardedUpdate>& update) const {
         const auto executable = std::make_shared<Executable>();
         executable->shapes = shapes_of(graph);
         const Team& team = runtime.team();
@@ -229,8 +241,9 @@ struct Engine::Parts {
                                                             .cores = team.cores,
                                                             .in_blocks = sums_in_blocks(options),
                                                             .kernels = kernels});
-        executable->plan = make_run_plan(executable->program, team);
-        executable->memory = memory_of(executable->program, team, options.collectives);
+        executable->plan = make_run_plan(executable->program, team, update);
+        executable->memory =
+            memory_of(executable->program, team, executable->plan.exchange, options.collectives);
         require_memory(executable->memory, options.memory_bytes_max);
         if (keeps_canonical) executable->canonical = canonical_text(graph);
         return executable;
@@ -273,11 +286,13 @@ struct Engine::Parts {
 Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>(options)) {}
 Engine::~Engine() = default;
 
-std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
+std::shared_ptr<const Executable> Engine::compile(const Graph& graph,
+                                                  const std::optional<ShardedUpdate>& update) {
     Parts& parts = *parts_;
+    const std::optional<ShardedUpdate> sharded = parts.sharded(update);
     const Tick begin = system_clock().tick();
     const Hash128 hash = program_hash(graph, parts.options.precision);
-    const ProgramKey key = parts.key_of(hash);
+    const ProgramKey key = parts.key_of(hash, sharded);
     auto executable = parts.find_in(parts.programs, graph, key);
     const bool repeated = executable != nullptr;
     if (!executable) executable = parts.find_earlier(graph, key);
@@ -286,7 +301,7 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
     if (executable) {
         ++parts.counters.cached_compiles;
     } else {
-        executable = parts.build(graph);
+        executable = parts.build(graph, sharded);
         parts.compiled.seconds = seconds_since(begin);
         parts.compiled.after_warm_up = parts.counters.executions >= warm_up_runs;
         if (parts.compiled.after_warm_up) parts.compiled.cause = parts.cause_of(executable->shapes);
@@ -311,6 +326,13 @@ std::vector<Value> Engine::run(const Executable& executable, std::span<const Val
     parts_->runtime.run(program, executable.plan, bindings, timeline);
     parts_->measure_run(executable);
     return outputs;
+}
+
+void Engine::gather(const Executable& executable, std::span<const Array> inputs) {
+    std::vector<std::byte*> addresses;
+    for (Array array : inputs)
+        addresses.push_back(array.bytes());
+    parts_->runtime.gather(executable.program, executable.plan, addresses);
 }
 
 std::optional<FailedStep> Engine::failed_step() const {
@@ -357,6 +379,10 @@ const Program& Engine::program(const Executable& executable) const {
     return executable.program;
 }
 
+const ExchangePlan& Engine::exchange_plan(const Executable& executable) const {
+    return executable.plan.exchange;
+}
+
 const Graph& Engine::optimized(const Executable& executable) const {
     return executable.optimized;
 }
@@ -380,10 +406,10 @@ std::string code_compiler() {
 
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     const Team team = make_team(options.cores, options.workers);
-    return memory_of(
+    const Program program =
         lower(optimized_of(graph, options),
-              {.workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)}),
-        team, options.collectives);
+              {.workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)});
+    return memory_of(program, team, make_exchange_plan(program, team.cores), options.collectives);
 }
 
 }    // namespace slipway

@@ -13,6 +13,7 @@
 #include "executor/measure/metrics.h"
 #include "executor/passes/passes.h"
 #include "executor/runtime/run_times.h"
+#include "executor/runtime/sharded_update.h"
 
 namespace slipway {
 
@@ -20,6 +21,7 @@ class ObjectCache;
 class ProgramStore;
 class Collectives;
 struct Program;
+struct ExchangePlan;
 struct RunTimes;
 
 /// What an input or an output holds: one array when replicated, `cores` arrays when per core.
@@ -96,14 +98,23 @@ public:
 
     /// The program of this graph in the engine's precision: from the cache by program_hash, else
     /// compiled.
+    /// update  of a graph that updates parameters: with other processes each may update a shard of
+    ///         the elements, and leave the state in shards, until gather(). None: whatever it
+    ///         writes is whole in all processes after each run
     /// errors  exhausted when its peak exceeds memory_bytes_max (says both numbers)
-    std::shared_ptr<const Executable> compile(const Graph& graph);
+    std::shared_ptr<const Executable> compile(const Graph& graph,
+                                              const std::optional<ShardedUpdate>& update = {});
 
     /// Runs one step. `inputs` by position; a donated input's arrays are overwritten and returned
     /// as that output. Bits do not depend on `workers`. `timeline`: keep when each of its steps
     /// ran.
     std::vector<Value> run(const Executable& executable, std::span<const Value> inputs,
                            bool timeline = false);
+
+    /// Makes whole what the last run of a program with a ShardedUpdate left in shards: before
+    /// anybody but the next run of it reads the state. All processes call it after the same run.
+    /// inputs  of the executable, by position, as far as it has state
+    void gather(const Executable& executable, std::span<const Array> inputs);
 
     MemoryReport memory(const Executable& executable) const;
     /// The program as text, for /graphs and golden tests.
@@ -122,6 +133,8 @@ public:
     /// Seconds that finding and making the memory of the last run took.
     double binding_s() const;
     const Program& program(const Executable& executable) const;
+    /// What it exchanges with the other processes, if there are any.
+    const ExchangePlan& exchange_plan(const Executable& executable) const;
     /// What the passes made of its graph: what the program was lowered from.
     const Graph& optimized(const Executable& executable) const;
     /// What is measured: the engine's own are added by it, the others by whoever measures them.

@@ -27,7 +27,20 @@ public:
     /// errors  unavailable when another process has ended or does not come in time
     virtual void all_reduce(Combine how, DType dtype, std::span<std::byte> values) = 0;
 
-    /// Memory that an all_reduce of so many bytes takes beside them, and keeps for the next one.
+    /// The two halves of an all_reduce, with anything done to a shard in between. shards[r] is what
+    /// rank r owns, as long in every process; any of them may be empty.
+    /// In each process its own shard becomes the tree over the processes' values; the others' are
+    /// left as they were.
+    virtual void reduce_scatter(Combine how, DType dtype,
+                                std::span<const std::span<std::byte>> shards) = 0;
+    /// Each process has its own shard; then all have all shards.
+    virtual void gather_shards(std::span<const std::span<std::byte>> shards) = 0;
+
+    virtual int rank() const = 0;
+    virtual int count() const = 0;
+
+    /// Memory that an all_reduce or a reduce_scatter of so many bytes takes beside them, and keeps
+    /// for the next one.
     virtual std::int64_t staging_bytes(std::int64_t value_bytes) const = 0;
 
 protected:

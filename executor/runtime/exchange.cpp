@@ -22,7 +22,7 @@ Exchange::~Exchange() {
     thread_.join();
 }
 
-void Exchange::begin(std::vector<std::vector<ProcessSum>> parts, int workers) {
+void Exchange::begin(std::vector<std::vector<ProcessValues>> parts, int workers) {
     {
         const std::lock_guard lock(mutex_);
         parts_ = std::move(parts);

@@ -26,7 +26,7 @@ public:
     Exchange& operator=(const Exchange&) = delete;
 
     /// parts  what this process has of each part; its memory is left alone until it has come
-    void begin(std::vector<std::vector<ProcessSum>> parts, int workers);
+    void begin(std::vector<std::vector<ProcessValues>> parts, int workers);
     /// What the calling worker contributes to the next part is there.
     void arrive(std::size_t part);
     /// Until the first `count` parts have come.
@@ -50,7 +50,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     // Guarded by mutex_; what `parts_` points to is the thread's from the part's last arrival on.
-    std::vector<std::vector<ProcessSum>> parts_;
+    std::vector<std::vector<ProcessValues>> parts_;
     std::vector<int> arrived_;    ///< by part
     int workers_ = 1;
     std::uint32_t come_ = 0;

@@ -4,7 +4,9 @@
 // the latter in the order in which they are made; a few megabytes at a time: small parts would cost
 // a round trip each, and large ones would leave nothing to hide the last one. A step waits for the
 // last part that it reads. A stage whose contributions lie where earlier ones lay waits for them,
-// too: the plan of memory knows when a sum has been read, not when it has been sent.
+// too: the plan of memory knows when a sum has been read, not when it has been sent. What steps
+// have updated a shard of (sharded_update.h) is gathered behind them, a few megabytes at a time,
+// and nobody waits for it before the run ends.
 #include "executor/runtime/exchange_plan.h"
 
 #include <algorithm>
@@ -18,7 +20,9 @@ constexpr std::int64_t part_bytes_min = std::int64_t{4} << 20;
 
 class ExchangePlanner {
 public:
-    ExchangePlanner(const Program& program, int cores) : program_(program), cores_(cores) {
+    ExchangePlanner(const Program& program, int cores, const std::optional<ShardedUpdate>& update)
+        : program_(program), cores_(cores) {
+        if (update) plan_.shards = make_shard_plan(program, *update);
         plan_.needed.assign(program.steps.size(), 0);
         plan_.has_several_blocks = cores > block_cores;
     }
@@ -28,6 +32,7 @@ public:
             wait_for_memory(program_.stages[stage]);
             wait_for_sums(program_.stages[stage]);
             add_parts(stage);
+            add_gathered(stage);
         }
         return std::move(plan_);
     }
@@ -99,6 +104,24 @@ private:
         if (!part.sums.empty()) plan_.parts.push_back(std::move(part));
     }
 
+    void add_gathered(std::size_t number) {
+        const Stage& stage = program_.stages[number];
+        const ExchangePart none{
+            .stage = number, .sums = {}, .last_step = 0, .ends_with_step = true, .by_block = false};
+        ExchangePart part = none;
+        std::int64_t bytes = 0;
+        for (const auto& [step, input] : plan_.shards.gathered) {
+            if (step < stage.first_step || step >= stage.first_step + stage.step_count) continue;
+            part.gathered.push_back(input);
+            part.last_step = step;
+            bytes += program_.inputs[input].shape.byte_count();
+            if (bytes < part_bytes_min) continue;
+            plan_.parts.push_back(std::exchange(part, none));
+            bytes = 0;
+        }
+        if (!part.gathered.empty()) plan_.parts.push_back(std::move(part));
+    }
+
     /// (the first step after the stage that reads it, its number), in the order of the steps.
     std::vector<std::pair<std::size_t, std::size_t>> core_sums(const Stage& stage) const {
         std::vector<std::pair<std::size_t, std::size_t>> found;
@@ -143,22 +166,35 @@ ProcessRounding rounding_of(const Sum& sum, const ExchangePlan& plan) {
 
 }    // namespace
 
-ExchangePlan make_exchange_plan(const Program& program, int cores) {
-    return ExchangePlanner(program, cores).run();
+ExchangePlan make_exchange_plan(const Program& program, int cores,
+                                const std::optional<ShardedUpdate>& update) {
+    return ExchangePlanner(program, cores, update).run();
 }
 
-std::vector<std::vector<ProcessSum>> sums_of_parts(const Program& program, const ExchangePlan& plan,
-                                                   std::byte* sums) {
-    std::vector<std::vector<ProcessSum>> parts;
+std::vector<std::vector<ProcessValues>> values_of_parts(const Program& program,
+                                                        const ExchangePlan& plan,
+                                                        const ExchangeMemory& memory) {
+    std::vector<std::vector<ProcessValues>> parts;
     for (const ExchangePart& part : plan.parts) {
-        std::vector<ProcessSum>& of_part = parts.emplace_back();
+        std::vector<ProcessValues>& of_part = parts.emplace_back();
         for (const std::size_t number : part.sums) {
             const Sum& sum = program.stages[part.stage].sums[number];
             const Buffer& buffer = program.buffers[sum.buffer];
-            of_part.push_back({sum.combine,
-                               buffer.shape.dtype,
-                               {sums + buffer.offset, std::size_t(buffer.shape.byte_count())},
-                               rounding_of(sum, plan)});
+            const bool scatters = std::ranges::binary_search(plan.shards.sums, sum.buffer);
+            of_part.push_back(
+                {sum.combine,
+                 buffer.shape.dtype,
+                 {memory.sums + buffer.offset, std::size_t(buffer.shape.byte_count())},
+                 rounding_of(sum, plan),
+                 scatters ? Transfer::reduce_scatter : Transfer::all_reduce});
+        }
+        for (const std::size_t input : part.gathered) {
+            const Shape& shape = program.inputs[input].shape;
+            of_part.push_back({Combine::add,
+                               shape.dtype,
+                               {memory.inputs[input][0], std::size_t(shape.byte_count())},
+                               ProcessRounding::none,
+                               Transfer::gather_shards});
         }
     }
     return parts;

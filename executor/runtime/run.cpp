@@ -5,8 +5,9 @@
 // the next (Program::replicas_together). The roots of the blocks are then combined by all workers,
 // each a range of elements. What batches the cores of a block (decision 0062) comes after it. A
 // thread of its own combines sums with those of other processes (exchange.h) as they are complete,
-// and a step that reads one waits for it (decisions 0029, 0056).
-// In a replicated stage a step is either cut by elements, or one worker's, as the plan says
+// and a step that reads one waits for it (decisions 0029, 0056). Updates of large weights are run
+// for this process's shard of the elements alone, and what they write is gathered behind them
+// (0079). In a replicated stage a step is either cut by elements, or one worker's, as the plan says
 // (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
 // depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
 // a sum. An error of a kernel is kept, and the worker goes on to every barrier, so that nobody
@@ -19,13 +20,13 @@
 
 #include "api/base/check.h"
 #include "api/base/clock.h"
-#include "executor/runtime/arena.h"
 #include "executor/runtime/bf16_sums.h"
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/exchange.h"
 #include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/process_sums.h"
 #include "executor/runtime/reduction_tree.h"
+#include "executor/runtime/run_memory.h"
 #include "executor/runtime/step_at_work.h"
 #include "executor/runtime/workers.h"
 
@@ -33,35 +34,11 @@ namespace slipway {
 
 namespace {
 
-struct Range {
-    std::int64_t begin = 0, end = 0;
-};
-
-/// Bounds on multiples of so many elements: no cache line has two writers.
-constexpr std::int64_t line_alignment = 64;
-
 /// In whole lines of the cache, as buffers are placed.
 std::int64_t in_lines(std::int64_t bytes) {
     constexpr std::int64_t line_bytes = 64;
     return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
-
-/// The elements of one worker.
-Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t alignment) {
-    const auto bound = [&](int part) {
-        return part == workers ? elements : elements * part / workers / alignment * alignment;
-    };
-    return {bound(worker), bound(worker + 1)};
-}
-
-/// Memory of all workers for one program at a time.
-struct Memory {
-    std::vector<Arena> worker;    ///< by worker
-    std::vector<Arena> core;      ///< by core, or by block where replicas run together
-    Arena shared;
-    std::vector<Arena> roots;                    ///< region sum, partial 0, by block
-    std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
-};
 
 /// The step whose kernel threw first; the runs of all workers write here.
 struct FirstFailure {
@@ -78,10 +55,11 @@ struct Run {
     const Program& program;
     const RunPlan& plan;
     const Bindings& bindings;
-    Memory& memory;
+    RunMemory& memory;
     Workers& workers;
     RunTimes& times;
-    Exchange* exchange;    ///< null: no other process
+    Exchange* exchange;           ///< null: no other process
+    const Collectives* others;    ///< null: likewise
     FirstFailure& failure;
 };
 
@@ -280,13 +258,13 @@ private:
                 if (step.elements == 0 && first / block_cores % run_.workers.count() != worker_)
                     continue;
                 bind_block(stage, first);
-                const Range range = slice_of(step.elements, worker_, run_.workers.count(), 1);
-                run_.workers.guarded(
-                    [&] { run_step(step, step.kernel, step.elements == 0 ? Range{} : range); });
+                const ElementRange range =
+                    part_of({0, step.elements}, worker_, run_.workers.count(), 1);
+                run_.workers.guarded([&] {
+                    run_step(step, step.kernel, step.elements == 0 ? ElementRange{} : range);
+                });
             }
-            arrive([&](const ExchangePart& part) {
-                return part.ends_with_step && part.last_step == i;
-            });
+            arrive_after(i);
         }
         first_core_ = 0;
         core_count_ = cores();
@@ -325,8 +303,8 @@ private:
                 if (!sum.by_block || run_.plan.blocks[block].first % block_cores == 0)
                     roots.push_back(partial(sum, block, 0));
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            const Range range =
-                slice_of(shape.element_count(), worker_, run_.workers.count(), line_alignment);
+            const ElementRange range =
+                part_of({0, shape.element_count()}, worker_, run_.workers.count());
             if (!sum.rounds_to_bf16 || cores() <= block_cores) {
                 combine_roots(sum, shape.dtype, roots, range.begin, range.end);
                 continue;
@@ -341,19 +319,35 @@ private:
     void run_once(const Stage& stage) {
         bind(0);
         for (std::size_t i = 0; i < stage.step_count; ++i) {
-            const Step& step = run_.program.steps[stage.first_step + i];
-            const RunPlan::StepPlan& step_plan = run_.plan.steps[stage.first_step + i];
+            const std::size_t number = stage.first_step + i;
+            const Step& step = run_.program.steps[number];
+            const RunPlan::StepPlan& step_plan = run_.plan.steps[number];
             if (step_plan.barrier_before) wait_at_barrier();
-            if (!step_plan.sliced && worker_ != step_plan.worker) continue;
-            const Range range = step_plan.sliced
-                                    ? slice_of(step.elements, worker_, run_.workers.count(),
-                                               step.batches_cores ? 1 : line_alignment)
-                                    : Range{0, step.elements};
-            run_.workers.guarded([&] { run_step(step, step.kernel, range); });
+            if (step_plan.sliced || worker_ == step_plan.worker)
+                run_.workers.guarded([&] { run_step(step, step.kernel, own_elements(number)); });
+            arrive_after(number);
         }
     }
 
-    void run_step(const Step& step, const Kernel& kernel, Range range) {
+    /// This worker's of a replicated step.
+    ElementRange own_elements(std::size_t number) const {
+        const Step& step = run_.program.steps[number];
+        ElementRange range{0, step.elements};
+        if (run_.others != nullptr && run_.plan.exchange.shards.shards(number))
+            range = shard_of(step.elements, run_.others->rank(), run_.others->count());
+        if (!run_.plan.steps[number].sliced) return range;
+        return part_of(range, worker_, run_.workers.count(),
+                       step.batches_cores ? 1 : line_alignment);
+    }
+
+    /// What is exchanged after a step, this worker has done its part of.
+    void arrive_after(std::size_t step) {
+        arrive([&](const ExchangePart& part) {
+            return part.ends_with_step && part.last_step == step;
+        });
+    }
+
+    void run_step(const Step& step, const Kernel& kernel, ElementRange range) {
         await(std::size_t(&step - run_.program.steps.data()));
         reads_.clear();
         writes_.clear();
@@ -464,9 +458,9 @@ class ExchangeOfRun {
 public:
     explicit ExchangeOfRun(const Run& run) : exchange_(run.exchange) {
         if (exchange_ == nullptr) return;
-        exchange_->begin(
-            sums_of_parts(run.program, run.plan.exchange, run.memory.roots.front().data()),
-            run.workers.count());
+        exchange_->begin(values_of_parts(run.program, run.plan.exchange,
+                                         {run.memory.roots.front().data(), run.bindings.inputs}),
+                         run.workers.count());
     }
     ~ExchangeOfRun() {
         if (exchange_ != nullptr) exchange_->finish();
@@ -505,40 +499,20 @@ struct Runtime::Parts {
     Parts(Team a_team, const std::string& cpu_scope, Collectives* the_collectives)
         : team(a_team),
           claims(claim_cpus(cpu_scope, order_of_use(usable_cpus()), team.workers)),
+          others(the_collectives),
           workers(team.workers, cpus_of(claims)) {
         if (the_collectives != nullptr) exchange.emplace(*the_collectives);
-        const std::vector<CoreBlock> blocks = core_blocks(team);
-        memory.worker.resize(std::size_t(team.workers));
-        memory.core.resize(std::size_t(team.cores));
-        memory.roots.resize(blocks.size());
-        memory.partials.resize(std::size_t(team.workers));
-        for (auto& partials : memory.partials)
-            partials.resize(std::size_t(partials_needed(blocks.front().count) - 1));
         times.workers.resize(std::size_t(team.workers));
         for (WorkerTimes& worker : times.workers)
             worker.cores.resize(std::size_t(team.cores));
     }
 
-    void reserve(const Program& program) {
-        const auto reserve_all = [&](std::span<Arena> arenas, Region region, int copies = 1) {
-            for (Arena& arena : arenas)
-                arena.reserve(program.arena_bytes[std::size_t(region)] * copies);
-        };
-        const int together = program.replicas_together;
-        const std::size_t core_arenas = together > 1 ? memory.roots.size() : memory.core.size();
-        reserve_all(memory.worker, Region::worker, together);
-        reserve_all(std::span(memory.core).first(core_arenas), Region::core, together);
-        reserve_all(memory.roots, Region::sum);
-        for (auto& partials : memory.partials)
-            reserve_all(partials, Region::sum);
-        memory.shared.reserve(program.arena_bytes[std::size_t(Region::shared)]);
-    }
-
     const Team team;
-    Memory memory;
+    RunMemory memory{team};
     RunTimes times;
     FirstFailure failure;
     const std::vector<CpuClaim> claims;
+    Collectives* const others;    ///< null: no other process
     // Last: joined before the memory goes.
     std::optional<Exchange> exchange;    ///< none: no other process
     Workers workers;
@@ -560,10 +534,10 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     Exchange* const exchange = parts_->exchange ? &*parts_->exchange : nullptr;
     check(exchange == nullptr || !joins_all_cores(program),
           "a program for several processes has no step that reads the values of all cores");
-    parts_->reserve(program);
+    parts_->memory.reserve(program);
     RunTimes& times = parts_->times;
-    const Run run{program,         plan,  bindings, parts_->memory,
-                  parts_->workers, times, exchange, parts_->failure};
+    const Run run{program, plan,     bindings,       parts_->memory, parts_->workers,
+                  times,   exchange, parts_->others, parts_->failure};
     parts_->failure.step.reset();
     times.timeline = timeline;
     times.begin = now();
@@ -571,6 +545,20 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     times.end = now();
     if (exchange != nullptr)
         times.exchanges.assign(exchange->spans().begin(), exchange->spans().end());
+}
+
+void Runtime::gather(const Program& program, const RunPlan& plan,
+                     std::span<std::byte* const> inputs) {
+    if (parts_->others == nullptr) return;
+    std::vector<ProcessValues> sent;
+    for (const std::size_t input : plan.exchange.shards.in_shards) {
+        const Shape& shape = program.inputs[input].shape;
+        sent.push_back({.dtype = shape.dtype,
+                        .values = {inputs[input], std::size_t(shape.byte_count())},
+                        .transfer = Transfer::gather_shards});
+    }
+    std::vector<std::byte> packed;
+    combine_processes(*parts_->others, sent, packed);
 }
 
 std::optional<FailedStep> Runtime::failed_step() const {

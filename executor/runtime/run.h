@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ public:
     /// `timeline`: keep when each step ran, besides the sums of times that are always kept.
     void run(const Program& program, const RunPlan& plan, const Bindings& bindings,
              bool timeline = false);
+
+    /// Makes whole what runs by this plan left in shards, in memory bound by position; without
+    /// other processes nothing. To be called by all of them, between the same two runs. errors  as
+    /// Collectives::all_reduce
+    void gather(const Program& program, const RunPlan& plan, std::span<std::byte* const> inputs);
 
     /// Of the last run that ended well; valid until the next.
     const RunTimes& times() const;

@@ -33,7 +33,7 @@ struct Access {
     std::size_t position;
     std::int64_t first, last;
     Sharing sharing;
-    std::int64_t owner;    ///< by_slice: into how many elements it is cut; by_one: the worker
+    std::int64_t owner;    ///< by_slice: which cut; by_one: the worker
     bool written;
 };
 
@@ -70,14 +70,17 @@ public:
     StagePlanner(const Program& program, int workers)
         : program_(program), loads_(std::size_t(workers), 0) {}
 
-    RunPlan::StepPlan plan(const Step& step) {
+    /// `sharded`: this process computes a shard of its elements alone.
+    RunPlan::StepPlan plan(const Step& step, bool sharded) {
+        if (sharded) return plan_sliced(step, -step.elements);
         const bool slices =
             step.elements >= sliced_elements_min || (step.batches_cores && step.elements > 0);
-        return slices ? plan_sliced(step) : plan_whole(step);
+        return slices ? plan_sliced(step, step.elements) : plan_whole(step);
     }
 
 private:
-    RunPlan::StepPlan plan_sliced(const Step& step) {
+    /// `cut`: alike in steps that are cut alike.
+    RunPlan::StepPlan plan_sliced(const Step& step, std::int64_t cut) {
         std::vector<Access> mine = accesses_of(program_, step);
         std::size_t i = 0;
         for (const auto* ids : {&step.reads, &step.writes})
@@ -89,7 +92,7 @@ private:
                 // Scratch memory is cut by worker, not by element.
                 if (access.written && step.batches_cores && id != step.writes[0]) continue;
                 access.sharing = Sharing::by_slice;
-                access.owner = step.elements;
+                access.owner = cut;
             }
         const bool waits = collides(mine);
         add(mine, waits);
@@ -170,16 +173,17 @@ Team make_team(int cores, int workers) {
     return {.cores = cores, .workers = std::min(workers == 0 ? granted_cpus() : workers, cores)};
 }
 
-RunPlan make_run_plan(const Program& program, const Team& team) {
+RunPlan make_run_plan(const Program& program, const Team& team,
+                      const std::optional<ShardedUpdate>& update) {
     RunPlan plan{.blocks = core_blocks(team),
                  .steps = std::vector<RunPlan::StepPlan>(program.steps.size()),
-                 .exchange = make_exchange_plan(program, team.cores)};
+                 .exchange = make_exchange_plan(program, team.cores, update)};
     if (team.workers == 1) return plan;
     for (const Stage& stage : program.stages) {
         if (stage.per_core) continue;
         StagePlanner planner(program, team.workers);
         for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i)
-            plan.steps[i] = planner.plan(program.steps[i]);
+            plan.steps[i] = planner.plan(program.steps[i], plan.exchange.shards.shards(i));
     }
     return plan;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,9 @@ struct RunPlan {
 
 /// Slices elementwise steps of replicated stages over the workers and deals the others out by the
 /// bytes they touch, with a barrier wherever two workers could touch the same bytes.
-RunPlan make_run_plan(const Program& program, const Team& team);
+/// `update`: of a program whose other processes update the other shards; none: each does all.
+RunPlan make_run_plan(const Program& program, const Team& team,
+                      const std::optional<ShardedUpdate>& update = {});
 
 /// Bytes that the team's arenas take for this program, constants included.
 std::int64_t temporary_bytes(const Program& program, const Team& team);

@@ -14,7 +14,6 @@
 
 #include "executor/collectives/library/join.h"
 #include "executor/program/program.h"
-#include "executor/runtime/exchange_plan.h"
 #include "executor/train/train_error.h"
 
 namespace slipway {
@@ -136,19 +135,22 @@ std::uint64_t digest_of(std::string_view text) {
     return mixed_bytes(hash_start, std::as_bytes(std::span(text)));
 }
 
-std::uint64_t digest_of_sums(const Program& program, int cores) {
-    const ExchangePlan plan = make_exchange_plan(program, cores);
+std::uint64_t digest_of_exchange(const Program& program, const ExchangePlan& plan) {
     std::uint64_t hash = hash_start;
     for (const ExchangePart& part : plan.parts) {
         hash = mixed(hash, part.sums.size());
         for (const std::size_t number : part.sums) {
             const Sum& sum = program.stages[part.stage].sums[number];
             const Shape& shape = program.buffers[sum.buffer].shape;
-            for (const auto word : {std::uint64_t(sum.combine), std::uint64_t(sum.by_block),
-                                    std::uint64_t(sum.rounds_to_bf16), std::uint64_t(shape.dtype),
-                                    std::uint64_t(shape.byte_count())})
+            for (const auto word :
+                 {std::uint64_t(sum.combine), std::uint64_t(sum.by_block),
+                  std::uint64_t(sum.rounds_to_bf16), std::uint64_t(shape.dtype),
+                  std::uint64_t(shape.byte_count()),
+                  std::uint64_t(std::ranges::binary_search(plan.shards.sums, sum.buffer))})
                 hash = mixed(hash, word);
         }
+        for (const std::size_t input : part.gathered)
+            hash = mixed(hash, std::uint64_t(program.inputs[input].shape.byte_count()));
     }
     return hash;
 }

@@ -10,6 +10,7 @@
 #include "executor/collectives/member.h"
 #include "executor/data/loader.h"
 #include "executor/engine/engine.h"
+#include "executor/runtime/exchange_plan.h"
 #include "executor/train/attempt_plan.h"
 #include "executor/train/reporter.h"
 
@@ -68,8 +69,8 @@ std::uint64_t digest_of(std::span<const Array> arrays);
 
 std::uint64_t digest_of(std::string_view text);
 
-/// What the programs of all members must have in common: what they add up over the cores, in the
-/// order in which it is exchanged. `cores`: of one member.
-std::uint64_t digest_of_sums(const Program& program, int cores);
+/// What the programs of all members must have in common: what they add up over the cores and give
+/// each other, in the order in which it is exchanged.
+std::uint64_t digest_of_exchange(const Program& program, const ExchangePlan& plan);
 
 }    // namespace slipway

@@ -12,6 +12,12 @@ double value_of(const MetricValues& values, std::string_view name) {
     throw Error(ErrorCode::internal, fmt::format("there is no metric named {}", name));
 }
 
+std::optional<double> value_in(const MetricValues& values, std::string_view name) {
+    for (const auto& [known, value] : values)
+        if (known == name) return value;
+    return std::nullopt;
+}
+
 MetricValues with_prefix(std::string_view prefix, const MetricValues& values) {
     MetricValues named;
     for (const auto& [name, value] : values)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ using MetricValues = std::vector<std::pair<std::string, double>>;
 
 /// errors  Error internal when there is none of this name
 double value_of(const MetricValues& values, std::string_view name);
+/// None when it was not measured: not every save follows an evaluation.
+std::optional<double> value_in(const MetricValues& values, std::string_view name);
 /// "loss" -> "val_loss".
 MetricValues with_prefix(std::string_view prefix, const MetricValues& values);
 

@@ -52,6 +52,15 @@ auto traced(Explainer& explainer, const Make& make) {
     return make();
 }
 
+/// A step that updates parameters may leave the optimizer's state in shards: the run gathers it.
+std::optional<ShardedUpdate> sharded_update(const StepBindings& bindings) {
+    if (bindings.outputs.count(StepOutput::parameters) == 0) return std::nullopt;
+    ShardedUpdate update;
+    for (std::size_t i = 0; i < bindings.inputs.count(StepInput::optimizer_state); ++i)
+        update.state.push_back(bindings.inputs.first(StepInput::optimizer_state) + i);
+    return update;
+}
+
 /// Traces a step by `make` and compiles it.
 template <class Make>
 StepProgram compile_one(const ProgramPlace& place, const std::string& name, const Make& make) {
@@ -59,7 +68,7 @@ StepProgram compile_one(const ProgramPlace& place, const std::string& name, cons
     std::shared_ptr<const Executable> executable;
     {
         const auto timed = place.explainer.time(Phase::compile);
-        executable = place.engine.compile(step.graph);
+        executable = place.engine.compile(step.graph, sharded_update(step.bindings));
     }
     place.report.compiled(name, step.graph, *executable);
     const CompileRecord& record = place.engine.last_compile();

@@ -127,7 +127,8 @@ private:
             weights()};
         for (const StepProgram* program : programs_.all())
             facts.push_back({"what a program adds up",
-                             digest_of_sums(engine_.program(*program->executable), engine_.cores()),
+                             digest_of_exchange(engine_.program(*program->executable),
+                                                engine_.exchange_plan(*program->executable)),
                              true});
         return facts;
     }
@@ -369,13 +370,12 @@ private:
             judge(evaluated);
         }
         if (epoch_ended || ended) summarize(batch, evaluated);
-        const std::int64_t epochs_done = batch.position.epoch + 1;
         ask();
         const bool save_now =
             ((ended || stopped_early()) && settings_.save_final) || requests_.save ||
             (settings_.save_every_steps > 0 && state_.step % settings_.save_every_steps == 0) ||
             (epoch_ended && settings_.save_every_epochs > 0 &&
-             epochs_done % settings_.save_every_epochs == 0);
+             (batch.position.epoch + 1) % settings_.save_every_epochs == 0);
         if (save_now) save(evaluated);
     }
 
@@ -411,6 +411,7 @@ private:
     /// Measures the validation part; `final_values_` are what came of it.
     MetricSums evaluation_sums() {
         report_progress("evaluate");
+        if (update_.averages) gather_state();
         begin_program("evaluation_step");
         const Tick begin = system_clock().tick();
         MetricSums sums =
@@ -482,12 +483,20 @@ private:
                               .writer = plan_.writer};
         if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
         const std::string phase = fmt::format("the checkpoint of step {}", state_.step);
+        gather_state();
         if (members_.collectives() != nullptr) members_.require_same({{weights()}}, phase);
         members_.begin_saving();
         if (members_.leads()) write(std::move(saved));
         members_.barrier(phase);
         saved_step_ = state_.step;
         epoch_.saved_since(begin);
+    }
+
+    /// Before anybody reads the optimizer's state: each member may have updated a shard of it.
+    void gather_state() {
+        if (whole_step_ == state_.step) return;
+        engine_.gather(*programs_.train.executable, state_.values);
+        whole_step_ = state_.step;
     }
 
     void write(SavedCheckpoint saved) {
@@ -517,15 +526,6 @@ private:
         epoch_.saved_since(begin);
     }
 
-    /// None when it was not measured: not every save follows an evaluation.
-    static std::optional<double> value_in(const MetricValues& evaluated,
-                                          const std::string& metric) {
-        for (const auto& [name, value] : evaluated) {
-            if (name == metric) return value;
-        }
-        return std::nullopt;
-    }
-
     void report_progress(const std::string& phase) {
         Progress progress{.epoch = std::min(settings_.epochs, state_.position.epoch + 1),
                           .epochs = settings_.epochs,
@@ -546,9 +546,8 @@ private:
                             .stopped_early = {},
                             .best = {},
                             .final_values = final_values_};
-        if (!state_.kept.best.empty()) {
+        if (!state_.kept.best.empty())
             result.best = {{settings_.keep.metric, *state_.kept.best[0].metric}};
-        }
         if (stopped == StopReason::none && stopped_early())
             result.stopped_early = reason_of(*settings_.early_stopping, state_.early_stopping);
         return result;
@@ -575,6 +574,7 @@ private:
     TrainState state_;
     StepInProgress step_;
     std::optional<CheckpointSaver> saver_;      // once the programs' memory is known
+    std::int64_t whole_step_ = -1;              // whose optimizer state is whole in this member
     std::int64_t saved_step_ = -1;              // of the last one, which may still be written
     std::optional<SamplerPosition> in_work_;    // the last batch that was begun
     bool ended_step_ = false;                   // its step is counted

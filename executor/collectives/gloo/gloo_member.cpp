@@ -84,11 +84,19 @@ void GlooMember::reduce_whole(Combine how, DType dtype, std::span<std::byte> val
 }
 
 void GlooMember::reduce_slices(Combine how, DType dtype, std::span<std::byte> values) {
-    const std::size_t size = size_in_bytes(dtype);
-    const auto slice = [&](int of) {
-        return slice_of(values, size, std::size_t(of), std::size_t(count()));
-    };
-    const std::span<std::byte> own = slice(rank());
+    std::vector<std::span<std::byte>> slices;
+    for (int of = 0; of < count(); ++of)
+        slices.push_back(
+            slice_of(values, size_in_bytes(dtype), std::size_t(of), std::size_t(count())));
+    reduce_scatter(how, dtype, slices);
+    gather_shards(slices);
+}
+
+void GlooMember::reduce_scatter(Combine how, DType dtype,
+                                std::span<const std::span<std::byte>> shards) {
+    mesh_.require_usable();
+    if (shared_sums_) return shared_sums_->reduce_scatter(how, dtype, shards);
+    const std::span<std::byte> own = shards[std::size_t(rank())];
     received_.resize(own.size() * mesh_.others().size());
     std::vector<Outgoing> out;
     std::vector<Incoming> in;
@@ -98,16 +106,21 @@ void GlooMember::reduce_slices(Combine how, DType dtype, std::span<std::byte> va
         const std::span piece = std::span(received_).subspan(place++ * own.size(), own.size());
         roots[std::size_t(other)] = piece.data();
         in.push_back({other, piece});
-        out.push_back({other, slice(other)});
+        out.push_back({other, shards[std::size_t(other)]});
     }
     mesh_.exchange(all_reduce_phase, out, in);
-    combine_roots({0, how}, dtype, roots, 0, std::int64_t(own.size() / size));
+    combine_roots({0, how}, dtype, roots, 0, std::int64_t(own.size() / size_in_bytes(dtype)));
     if (rank() != 0) std::copy_n(roots[0], own.size(), own.begin());
-    out.clear();
-    in.clear();
+}
+
+void GlooMember::gather_shards(std::span<const std::span<std::byte>> shards) {
+    mesh_.require_usable();
+    if (shared_sums_) return shared_sums_->gather_shards(shards);
+    std::vector<Outgoing> out;
+    std::vector<Incoming> in;
     for (const int other : mesh_.others()) {
-        out.push_back({other, own});
-        in.push_back({other, slice(other)});
+        out.push_back({other, shards[std::size_t(rank())]});
+        in.push_back({other, shards[std::size_t(other)]});
     }
     mesh_.exchange(all_reduce_phase, out, in);
 }

@@ -26,6 +26,9 @@ public:
     std::string name_of(int rank) const override;
     bool adds_in_shared_memory() const override { return shared_sums_.has_value(); }
     void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override;
+    void reduce_scatter(Combine how, DType dtype,
+                        std::span<const std::span<std::byte>> shards) override;
+    void gather_shards(std::span<const std::span<std::byte>> shards) override;
     std::int64_t staging_bytes(std::int64_t value_bytes) const override;
     void broadcast(int from, std::span<std::byte> values, std::string_view phase) override;
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all,

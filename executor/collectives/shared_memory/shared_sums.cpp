@@ -8,7 +8,8 @@
 // others arrive with their pieces of a part knows that they have copied the sums of the part
 // before, so it may write over them. That saves the third point at which all would meet. A part is
 // a few megabytes: the pieces are still in the CPU's last cache when they are read. Few bytes are
-// added by all, which saves the second point.
+// added by all, which saves the second point. The halves of an all_reduce take one point each, and
+// a half of the memory: who has seen all others arrive knows as much.
 #include "executor/collectives/shared_memory/shared_sums.h"
 
 #include <algorithm>
@@ -43,6 +44,20 @@ std::size_t piece_bytes(std::size_t memory, int count) {
     const std::size_t pieces = 2 * std::size_t(count) * std::size_t(count);
     const std::size_t head = head_bytes(count);
     return memory < head ? 0 : (memory - head) / pieces / rounding_bytes * rounding_bytes;
+}
+
+/// `take` of so many bytes of each shard at a time.
+template <class Take>
+void for_each_part(std::span<const std::span<std::byte>> shards, std::size_t bytes_max, Take take) {
+    const std::size_t longest = std::ranges::max(shards, {}, &std::span<std::byte>::size).size();
+    std::vector<std::span<std::byte>> part(shards.size());
+    for (std::size_t first = 0; first < longest; first += bytes_max) {
+        std::ranges::transform(shards, part.begin(), [&](std::span<std::byte> shard) {
+            const std::size_t begin = std::min(first, shard.size());
+            return shard.subspan(begin, std::min(bytes_max, shard.size() - begin));
+        });
+        take(part);
+    }
 }
 
 }    // namespace
@@ -110,7 +125,7 @@ void SharedSums::reduce_slices(Combine how, DType dtype, std::span<std::byte> va
         if (other != rank_) copy(slice(other), piece(other, rank_));
     arrivals_.arrive();
     arrivals_.wait_for_all();
-    add_own_slice(how, dtype, slice(rank_));
+    add_own_slice(how, dtype, slice(rank_), true);
     arrivals_.arrive();
     for (int other = 0; other < count_; ++other) {
         if (other == rank_) continue;
@@ -121,21 +136,60 @@ void SharedSums::reduce_slices(Combine how, DType dtype, std::span<std::byte> va
     ++parts_;
 }
 
-/// The sum is both where the others read it and in `own`.
-void SharedSums::add_own_slice(Combine how, DType dtype, std::span<std::byte> own) {
+/// The sum is in `own`; for the others also in the memory.
+void SharedSums::add_own_slice(Combine how, DType dtype, std::span<std::byte> own,
+                               bool others_read) {
     const std::size_t size = size_in_bytes(dtype);
     std::vector<std::byte*> roots;
     for (int from = 0; from < count_; ++from)
         roots.push_back(from == rank_ ? own.data() : piece(rank_, from).data());
-    const std::span<std::byte> kept = rank_ == 0 ? piece(0, 0) : own;
+    // The sum comes to lie where the values of rank 0 were.
+    const bool copies = others_read || rank_ != 0;
+    const std::span<std::byte> copied = rank_ == 0 ? piece(0, 0) : own;
     const auto elements = std::int64_t(own.size() / size);
     for (std::int64_t first = 0; first < elements; first += block_elements) {
         const std::int64_t end = std::min(first + block_elements, elements);
         combine_roots({0, how}, dtype, roots, first, end);
         const std::size_t at = std::size_t(first) * size;
         const std::size_t bytes = std::size_t(end - first) * size;
-        copy({roots[0] + at, bytes}, kept.subspan(at, bytes));
+        if (copies) copy({roots[0] + at, bytes}, copied.subspan(at, bytes));
     }
+}
+
+std::size_t SharedSums::shard_bytes_max() const {
+    return piece_bytes_ - rounding_bytes;
+}
+
+void SharedSums::reduce_scatter(Combine how, DType dtype,
+                                std::span<const std::span<std::byte>> shards) {
+    for_each_part(shards, shard_bytes_max(),
+                  [&](std::span<const std::span<std::byte>> part) { scatter(how, dtype, part); });
+}
+
+void SharedSums::gather_shards(std::span<const std::span<std::byte>> shards) {
+    for_each_part(shards, shard_bytes_max(),
+                  [&](std::span<const std::span<std::byte>> part) { gather(part); });
+}
+
+void SharedSums::scatter(Combine how, DType dtype, std::span<const std::span<std::byte>> shards) {
+    for (int other = 0; other < count_; ++other)
+        if (other != rank_) copy(shards[std::size_t(other)], piece(other, rank_));
+    arrivals_.arrive();
+    arrivals_.wait_for_all();
+    add_own_slice(how, dtype, shards[std::size_t(rank_)], false);
+    ++parts_;
+}
+
+void SharedSums::gather(std::span<const std::span<std::byte>> shards) {
+    copy(shards[std::size_t(rank_)], piece(rank_, 0));
+    arrivals_.arrive();
+    for (int other = 0; other < count_; ++other) {
+        if (other == rank_) continue;
+        arrivals_.wait_for(other);
+        const std::span<std::byte> shard = shards[std::size_t(other)];
+        copy(piece(other, 0).first(shard.size()), shard);
+    }
+    ++parts_;
 }
 
 }    // namespace slipway

@@ -13,8 +13,8 @@
 
 namespace slipway {
 
-/// all_reduce between the members of one machine, through memory that they share: the bits of
-/// Collectives::all_reduce.
+/// all_reduce and its halves between the members of one machine, through memory that they share:
+/// the bits of Collectives.
 ///
 /// Thread rule: that of Collectives.
 class SharedSums {
@@ -27,6 +27,9 @@ public:
 
     /// errors  what lose_ended and lose_late throw
     void all_reduce(Combine how, DType dtype, std::span<std::byte> values);
+    /// As in Collectives.
+    void reduce_scatter(Combine how, DType dtype, std::span<const std::span<std::byte>> shards);
+    void gather_shards(std::span<const std::span<std::byte>> shards);
 
     /// This member's part of the memory.
     std::int64_t member_bytes() const;
@@ -35,7 +38,10 @@ private:
     std::span<std::byte> piece(int of_slice, int from) const;
     void reduce_whole(Combine how, DType dtype, std::span<std::byte> values);
     void reduce_slices(Combine how, DType dtype, std::span<std::byte> values);
-    void add_own_slice(Combine how, DType dtype, std::span<std::byte> own);
+    void add_own_slice(Combine how, DType dtype, std::span<std::byte> own, bool others_read);
+    void scatter(Combine how, DType dtype, std::span<const std::span<std::byte>> shards);
+    void gather(std::span<const std::span<std::byte>> shards);
+    std::size_t shard_bytes_max() const;
 
     const SharedMapping mapping_;
     const int rank_;

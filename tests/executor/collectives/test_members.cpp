@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -120,6 +121,43 @@ const std::vector<std::string> no_errors_of(int count) {
 TEST_P(Members, all_know_how_sums_travel) {
     const auto errors =
         run(3, [](Member& member) { EXPECT_EQ(member.adds_in_shared_memory(), GetParam()); });
+    EXPECT_EQ(errors, no_errors_of(3));
+}
+
+/// Shards of values that lie one after the other.
+std::vector<std::span<std::byte>> shards_of(std::vector<float>& values,
+                                            const std::vector<std::size_t>& lengths) {
+    std::vector<std::span<std::byte>> shards;
+    std::size_t begin = 0;
+    for (const std::size_t length : lengths) {
+        shards.push_back(bytes_of(values).subspan(begin * sizeof(float), length * sizeof(float)));
+        begin += length;
+    }
+    return shards;
+}
+
+// Goal: each rank's shard has the bits of the tree, and after the gather all ranks have all shards.
+// Method: uneven and empty shards, some larger than the memory takes at once; whole sums in
+// between.
+TEST_P(Members, the_halves_of_an_all_reduce_add_as_it_does) {
+    const std::vector<std::vector<std::size_t>> layouts{
+        {5000, 64, 0}, {0, 0, 1}, {2'500'000, 1'300'003, 2'500'000}, {1, 2, 3}};
+    const auto errors = run(3, [&](Member& member) {
+        for (const auto& lengths : layouts) {
+            const std::size_t count = std::reduce(lengths.begin(), lengths.end());
+            const std::vector<float> tree = tree_of(3, count, Combine::add);
+            std::vector<float> values = random_values(member.rank(), count);
+            const auto shards = shards_of(values, lengths);
+            member.reduce_scatter(Combine::add, DType::f32, shards);
+            for (std::size_t rank = 0; rank < shards.size(); ++rank)
+                if (int(rank) != member.rank()) std::ranges::fill(shards[rank], std::byte{0xFF});
+            std::vector<float> small = random_values(member.rank(), 100);
+            member.all_reduce(Combine::add, DType::f32, bytes_of(small));
+            member.gather_shards(shards);
+            EXPECT_TRUE(bits(values) == bits(tree)) << count << " elements";
+            EXPECT_EQ(bits(small), bits(tree_of(3, 100, Combine::add)));
+        }
+    });
     EXPECT_EQ(errors, no_errors_of(3));
 }
 

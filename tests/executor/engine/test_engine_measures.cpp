@@ -90,6 +90,10 @@ TEST(EngineMeasures, memory_is_planned_without_an_engine) {
 class Costly final : public Collectives {
 public:
     void all_reduce(Combine, DType, std::span<std::byte>) override {}
+    void reduce_scatter(Combine, DType, std::span<const std::span<std::byte>>) override {}
+    void gather_shards(std::span<const std::span<std::byte>>) override {}
+    int rank() const override { return 0; }
+    int count() const override { return 2; }
     std::int64_t staging_bytes(std::int64_t value_bytes) const override { return 3 * value_bytes; }
 };
 

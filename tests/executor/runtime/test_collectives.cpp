@@ -162,6 +162,10 @@ public:
         combine_roots({0, Combine::add}, dtype, roots, 0,
                       std::int64_t(values.size() / size_in_bytes(dtype)));
     }
+    void reduce_scatter(Combine, DType, std::span<const std::span<std::byte>>) override {}
+    void gather_shards(std::span<const std::span<std::byte>>) override {}
+    int rank() const override { return 0; }
+    int count() const override { return 2; }
     std::int64_t staging_bytes(std::int64_t value_bytes) const override { return value_bytes; }
 };
 
@@ -171,7 +175,7 @@ TEST(Collectives, small_sums_go_together) {
     std::vector<std::vector<float>> values(6, std::vector<float>(100, 1));
     values[3].resize(100'000, 1);
     std::vector<std::int32_t> counts(10, 1);
-    std::vector<ProcessSum> sums;
+    std::vector<ProcessValues> sums;
     for (std::vector<float>& each : values)
         sums.push_back({Combine::add, DType::f32, std::as_writable_bytes(std::span(each))});
     sums.push_back({Combine::add, DType::i32, std::as_writable_bytes(std::span(counts))});
@@ -192,7 +196,7 @@ TEST(Collectives, sums_of_bf16_take_half_the_bytes) {
     for (std::size_t i = 0; i < large; ++i)
         values[2][i] = float(i % 200);
     std::vector<float> exact(10, 257);
-    std::vector<ProcessSum> sums;
+    std::vector<ProcessValues> sums;
     for (std::vector<float>& each : values)
         sums.push_back({Combine::add, DType::f32, std::as_writable_bytes(std::span(each)),
                         ProcessRounding::all});
@@ -213,6 +217,10 @@ class Unreachable final : public Collectives {
     void all_reduce(Combine, DType, std::span<std::byte>) override {
         throw Error{ErrorCode::unavailable, "rank 1 has ended"};
     }
+    void reduce_scatter(Combine, DType, std::span<const std::span<std::byte>>) override {}
+    void gather_shards(std::span<const std::span<std::byte>>) override {}
+    int rank() const override { return 0; }
+    int count() const override { return 2; }
     std::int64_t staging_bytes(std::int64_t) const override { return 0; }
 };
 

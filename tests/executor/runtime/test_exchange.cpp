@@ -33,6 +33,10 @@ public:
         combine(Combine::add, dtype, values.data(), other.data(), 0,
                 std::int64_t(values.size() / size_in_bytes(dtype)));
     }
+    void reduce_scatter(Combine, DType, std::span<const std::span<std::byte>>) override {}
+    void gather_shards(std::span<const std::span<std::byte>>) override {}
+    int rank() const override { return 0; }
+    int count() const override { return 2; }
     std::int64_t staging_bytes(std::int64_t value_bytes) const override { return 2 * value_bytes; }
 };
 

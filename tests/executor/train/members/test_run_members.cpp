@@ -72,6 +72,29 @@ protected:
         }
     }
 
+    static void expect_same_state(const AttemptPlan& left, const AttemptPlan& right) {
+        const auto state_of = [](const AttemptPlan& plan) {
+            return load_checkpoint(*newest_checkpoint(plan.checkpoint_folder)).value().optimizer;
+        };
+        const auto a = state_of(left), b = state_of(right);
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t i = 0; i < a.size(); ++i)
+            EXPECT_TRUE(std::ranges::equal(a[i].array.as<float>(), b[i].array.as<float>()))
+                << a[i].name;
+    }
+
+    /// A network one of whose weights is large enough for members to update a shard each.
+    AttemptPlan wide_plan(std::int64_t cores) {
+        AttemptPlan plan = plan_of(cores);
+        plan.spec.model.arch = Arch::layers;
+        plan.spec.model.layers = {{.type = LayerType::linear, .out_features = 260},
+                                  {.type = LayerType::relu},
+                                  {.type = LayerType::linear, .out_features = 270},
+                                  {.type = LayerType::relu},
+                                  {.type = LayerType::linear}};
+        return plan;
+    }
+
     /// Trains alone with all cores, and as members; both must end with the same numbers.
     void expect_bits_of_one_process(AttemptPlan whole, int members) {
         whole.worker_threads = 2;
@@ -83,6 +106,7 @@ protected:
         for (const Heard& each : heard)
             ASSERT_EQ(each.message, "");
         expect_same_bytes(whole, divided);
+        expect_same_state(whole, divided);
         for (const char* name : {"train_loss", "val_loss"})
             EXPECT_EQ(heard[0].reporter.values_of(name), alone.values_of(name)) << name;
         EXPECT_FALSE(alone.points.empty());
@@ -199,6 +223,69 @@ TEST_F(RunMembers, of_a_language_model_have_the_bits_of_one_process) {
     folder_.write("text/valid.txt", text.substr(0, 90));
     plan.dataset_path = folder_.path() / "text";
     expect_bits_of_one_process(plan, 2);
+}
+
+// Goal: members that update a shard of the weights each end with the bits of one process that
+// updates all, weights and optimizer state, whatever the optimizer and whoever else reads the
+// gradients or the state.
+TEST_F(RunMembers, that_update_shards_have_the_bits_of_one_process) {
+    struct Case {
+        OptimizerName optimizer;
+        double momentum = 0;
+        bool clips = false, averages = false;
+        std::int64_t accumulation = 1;
+        bool bf16 = false;
+    };
+    const std::vector<Case> cases{{.optimizer = OptimizerName::sgd},
+                                  {.optimizer = OptimizerName::sgd, .momentum = 0.9},
+                                  {.optimizer = OptimizerName::adam, .averages = true},
+                                  {.optimizer = OptimizerName::adamw, .accumulation = 2},
+                                  {.optimizer = OptimizerName::adamw, .bf16 = true},
+                                  {.optimizer = OptimizerName::adamw, .clips = true},
+                                  {.optimizer = OptimizerName::lamb}};
+    for (const Case& each : cases) {
+        SCOPED_TRACE(&each - cases.data());
+        AttemptPlan plan = wide_plan(16);
+        plan.spec.train.optimizer.name = each.optimizer;
+        plan.spec.train.optimizer.momentum = each.momentum;
+        plan.spec.train.optimizer.weight_decay = 0.01;
+        if (each.clips) plan.spec.train.optimizer.clip_norm = 0.5;
+        if (each.averages) plan.spec.train.ema = EmaSpec{};
+        plan.spec.train.grad_accumulation = each.accumulation;
+        if (each.bf16) plan.spec.train.precision = Precision::bf16;
+        expect_bits_of_one_process(plan, 2);
+    }
+    expect_bits_of_one_process(wide_plan(32), 4);
+}
+
+// Goal: a checkpoint of members that hold a shard of the state each is that of one process, and
+// goes on as either.
+TEST_F(RunMembers, that_update_shards_go_on_in_one_process_and_back) {
+    AttemptPlan whole = wide_plan(16);
+    whole.spec.train.epochs = 2;
+    KeepingReporter alone;
+    run_training(whole, alone);
+    for (const bool members_begin : {true, false}) {
+        AttemptPlan broken = whole;
+        broken.checkpoint_folder =
+            folder_.path() / (members_begin ? "members_begin" : "members_end");
+        KeepingReporter stopped, ended;
+        stopped.stop_at_step = 5;
+        if (members_begin)
+            train(broken, 2, [](int rank, AttemptPlan&, KeepingReporter& reporter) {
+                if (rank == 0) reporter.stop_at_step = 5;
+            });
+        else
+            run_training(broken, stopped);
+        broken.resume_from = newest_checkpoint(broken.checkpoint_folder);
+        broken.attempt = 2;
+        if (members_begin)
+            run_training(broken, ended);
+        else
+            train(broken, 2);
+        expect_same_bytes(whole, broken);
+        expect_same_state(whole, broken);
+    }
 }
 
 TEST_F(RunMembers, stop_at_the_same_step_and_go_on_with_the_same_bits) {
