@@ -69,18 +69,22 @@ Array weights_of(std::int64_t bytes, Numbers& numbers) {
     return images_of((bytes + 1) / 2, DType::bf16, numbers);
 }
 
+/// In whole lines of the cache, as replicas lie.
+std::int64_t in_lines(std::int64_t bytes) {
+    constexpr std::int64_t line = 64;
+    return (bytes + line - 1) / line * line;
+}
+
 /// What a kernel reads and writes for each replica, and the weights that it reads for all.
 struct Operands {
     DType dtype;
     std::int64_t read_bytes, written_bytes, weights_bytes;
 
-    /// Whether replicas lie in whole lines of the cache, so that there is nothing between them, and
-    /// are less than the weights.
-    bool are_fewer_than_weights() const {
-        constexpr std::int64_t line = 64;
-        return read_bytes % line == 0 && written_bytes % line == 0 &&
-               read_bytes + written_bytes <= weights_bytes;
-    }
+    std::int64_t read_step() const { return in_lines(read_bytes); }
+    std::int64_t written_step() const { return in_lines(written_bytes); }
+    /// Whether there is nothing between one replica and the next.
+    bool lie_close() const { return read_step() == read_bytes && written_step() == written_bytes; }
+    bool are_fewer_than_weights() const { return read_bytes + written_bytes <= weights_bytes; }
 };
 
 /// What is read and what is written, as one replica has them.
@@ -115,19 +119,19 @@ bool have_equal_bits(const Operands& operands, const LibraryKernel& alone,
     const std::int64_t packed_bytes = alone.packing ? alone.packing->layout.byte_count : 0;
     Numbers numbers;
     const Array images =
-        images_of(operands.read_bytes / std::int64_t(size_in_bytes(operands.dtype)) * replicas,
+        images_of(operands.read_step() / std::int64_t(size_in_bytes(operands.dtype)) * replicas,
                   operands.dtype, numbers);
     const Array weights = weights_of(std::max(operands.weights_bytes, packed_bytes), numbers);
-    const std::int64_t result_bytes = operands.written_bytes * replicas;
+    const std::int64_t result_bytes = operands.written_step() * replicas;
     Array one = zeros(result_bytes), all = zeros(result_bytes);
     Array scratch = zeros(std::max(alone.scratch_bytes, together.scratch_bytes));
     const auto run = [&](const Kernel& kernel, std::int64_t replica, Array& to) {
         const std::array<const std::byte*, 2> reads{
-            std::as_const(images).bytes() + replica * operands.read_bytes,
+            std::as_const(images).bytes() + replica * operands.read_step(),
             std::as_const(weights).bytes()};
-        kernel(
-            {.reads = reads,
-             .writes = std::array{to.bytes() + replica * operands.written_bytes, scratch.bytes()}});
+        kernel({.reads = reads,
+                .writes =
+                    std::array{to.bytes() + replica * operands.written_step(), scratch.bytes()}});
     };
     for (int replica = 0; replica < replicas; ++replica)
         run(alone.kernel, replica, one);
@@ -201,8 +205,8 @@ LibraryKernel in_groups(LibraryKernel some, const Operands& operands, int at_onc
         std::vector<std::byte*> writes(call.writes.begin(), call.writes.end());
         for (int first = 0; first < replicas; first += at_once) {
             inner({.reads = reads, .writes = writes, .worker = call.worker});
-            reads[0] += operands.read_bytes * at_once;
-            writes[0] += operands.written_bytes * at_once;
+            reads[0] += operands.read_step() * at_once;
+            writes[0] += operands.written_step() * at_once;
         }
     };
     return some;
@@ -212,7 +216,9 @@ LibraryKernel in_groups(LibraryKernel some, const Operands& operands, int at_onc
 
 bool pays_together(const ConvolutionSpec& spec) {
     const Sides sides(spec);
-    return order_of(sides.from) && order_of(sides.to) && operands_of(spec).are_fewer_than_weights();
+    const Operands operands = operands_of(spec);
+    return order_of(sides.from) && order_of(sides.to) && operands.lie_close() &&
+           operands.are_fewer_than_weights();
 }
 
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
@@ -232,18 +238,33 @@ bool pays_together(const MatmulSpec& spec) {
     const auto is_one = [](const View& view) { return view.dims.size() == 3 && view.dims[0] == 1; };
     return is_one(spec.lhs) && is_one(spec.rhs) && is_one(spec.result) && is_dense(spec.lhs) &&
            is_dense(spec.result) && spec.lhs.dims[1] <= rows_max &&
+           (spec.lhs.dims[1] == 1 || operands_of(spec).lie_close()) &&
            operands_of(spec).are_fewer_than_weights();
+}
+
+/// The rows of some replicas as one matrix. Single rows are a replica's step apart.
+View rows_of(const View& one, int replicas, std::int64_t step) {
+    View all = dense_view({1, one.dims[1] * replicas, one.dims[2]});
+    if (one.dims[1] == 1) {
+        all.strides[1] = step;
+        all.strides[0] = step * replicas;
+    }
+    return all;
 }
 
 std::optional<LibraryKernel> make_together(const MatmulSpec& spec, const LibraryKernel& alone,
                                            int replicas, int workers) {
+    const Operands operands = operands_of(spec);
     for (int at_once = replicas; at_once > 1; at_once /= 2) {
         MatmulSpec all = spec;
-        all.lhs = dense_view({1, spec.lhs.dims[1] * at_once, spec.lhs.dims[2]});
-        all.result = dense_view({1, spec.result.dims[1] * at_once, spec.result.dims[2]});
-        auto kernel = if_equal(make_matmul(all, workers), spec, key_of(all, alone.name, at_once),
-                               alone, at_once);
-        if (kernel) return in_groups(*std::move(kernel), operands_of(spec), at_once, replicas);
+        all.lhs = rows_of(spec.lhs, at_once,
+                          operands.read_step() / std::int64_t(size_in_bytes(spec.operands)));
+        all.result = rows_of(spec.result, at_once,
+                             operands.written_step() / std::int64_t(size_in_bytes(spec.results)));
+        auto kernel = if_equal(
+            alone.name == "line_product" ? make_line_product(all) : make_matmul(all, workers), spec,
+            key_of(all, alone.name, at_once), alone, at_once);
+        if (kernel) return in_groups(*std::move(kernel), operands, at_once, replicas);
     }
     return {};
 }

@@ -1,5 +1,6 @@
 #include "executor/codegen/onednn/matmul.h"
 
+#include "executor/codegen/kernels/line_product.h"
 #include "executor/codegen/kernels/small_product.h"
 #include "executor/codegen/onednn/gemm.h"
 #include "executor/codegen/onednn/matmul_views.h"
@@ -46,6 +47,24 @@ LibraryKernel small_product(const onednn::MatmulViews& views, bool adds) {
     return {.kernel = run, .scratch_bytes = 0, .name = "small_product", .packing = {}};
 }
 
+std::optional<LineProduct> line_product(const onednn::MatmulViews& views, const MatmulSpec& spec) {
+    const LineProduct product{.lhs = views.lhs,
+                              .rhs = views.rhs,
+                              .result = views.result,
+                              .operands = spec.operands,
+                              .results = spec.results,
+                              .adds = spec.adds};
+    if (views.lhs.dims.size() != 2 || !product.is_possible()) return {};
+    return product;
+}
+
+LibraryKernel kernel_of(const LineProduct& product) {
+    const auto run = [product](const KernelCall& call) {
+        product.multiply(call.reads[0], call.reads[1], call.writes[0]);
+    };
+    return {.kernel = run, .scratch_bytes = 0, .name = "line_product", .packing = {}};
+}
+
 std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     const std::size_t rank = spec.result.dims.size();
     const auto operand_type = onednn::data_type_of(spec.operands);
@@ -53,6 +72,8 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     if (rank < 2 || rank > rank_max || !operand_type || !result_type) return {};
     const auto views = onednn::usable_views(spec);
     if (!views) return {};
+    if (const auto lines = line_product(*views, spec); lines && lines->pays())
+        return kernel_of(*lines);
     const auto& [lhs, rhs, result] = *views;
     if (copies_operands(spec))
         return sums_as_small_product(*views) ? small_product(*views, spec.adds)
@@ -99,6 +120,13 @@ bool multiplies_bf16() {
                                         1)
                                  .has_value();
     return does;
+}
+
+std::optional<LibraryKernel> make_line_product(const MatmulSpec& spec) {
+    const auto views = onednn::usable_views(spec);
+    if (!views) return {};
+    const auto lines = line_product(*views, spec);
+    return lines ? std::optional(kernel_of(*lines)) : std::nullopt;
 }
 
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers) {

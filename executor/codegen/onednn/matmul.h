@@ -47,4 +47,9 @@ bool multiplies_bf16();
 /// returns nothing when the library does not take it: empty extents, other strides or types
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);
 
+/// The same by executor/codegen/kernels/line_product.h, whose bits do not depend on the number of
+/// rows: make_matmul takes it for few rows, several replicas of which may be many.
+/// returns nothing where that does not apply
+std::optional<LibraryKernel> make_line_product(const MatmulSpec& spec);
+
 }    // namespace slipway

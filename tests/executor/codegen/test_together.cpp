@@ -94,15 +94,17 @@ struct RowsCase {
     DType dtype = DType::f32;
 };
 
-// In f32 with turned weights the library multiplies up to 15 rows in one way, more in another.
+// Of turned weights, whose terms lie one after the other, few rows are a line_product.
 const RowsCase rows_cases[] = {
     {"two_rows", 2, 64, 128},
     {"two_rows_of_turned_weights", 2, 128, 64, true},
     {"rows_in_groups", 4, 128, 64, true},
     {"rows_that_fit_no_group", 8, 128, 64, true},
     {"one_row", 1, 128, 64, true},
+    {"one_row_between_lines", 1, 150, 170, true},
     {"many_rows", 16, 160, 160},
     {"bf16", 2, 128, 128, false, DType::bf16},
+    {"one_row_in_bf16", 1, 784, 512, true, DType::bf16},
 };
 
 /// A product of what the caller gives, one of what a core made, and one with others' gradients.
@@ -157,6 +159,15 @@ TEST(RunTogether, products_of_few_rows) {
     EXPECT_EQ(count_together(program), 2) << print(program);
     const Graph of_many_rows = perceptron({"", 64, 256, 256});
     EXPECT_EQ(lower(of_many_rows, {.workers = 2, .cores = 8}).replicas_together, 1);
+}
+
+// Goal: rows that the library would multiply otherwise alone than together.
+TEST(RunTogether, single_rows_of_turned_weights) {
+    for (const std::int64_t rows : {1, 8, 15}) {
+        const Graph graph = perceptron({"", rows, 784, 512, true});
+        const Program program = lower(graph, {.workers = 2, .cores = 8});
+        EXPECT_EQ(count_together(program), 2) << print(program);
+    }
 }
 
 // Goal: a worker would hold 8 MiB for each of four replicas instead of for one.
