@@ -91,6 +91,24 @@ std::optional<UniqueFd> connect_unix(const std::filesystem::path& folder, const 
     return connection;
 }
 
+bool send_available(const UniqueFd& socket, std::string& text) {
+    std::size_t sent = 0;
+    bool goes_on = true;
+    while (sent < text.size()) {
+        const ssize_t took =
+            send(socket.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (took > 0) {
+            sent += std::size_t(took);
+            continue;
+        }
+        if (took < 0 && errno == EINTR) continue;
+        goes_on = took < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        break;
+    }
+    text.erase(0, sent);
+    return goes_on;
+}
+
 UniqueFd make_event() {
     UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!event) {

@@ -35,6 +35,10 @@ UniqueFd listen_unix(const std::filesystem::path& folder, const std::string& nam
 /// A non-blocking connection to `folder/name`; none when nobody listens there. Paths of any length.
 std::optional<UniqueFd> connect_unix(const std::filesystem::path& folder, const std::string& name);
 
+/// Sends the beginning of `text` that the socket takes without blocking, and erases it. False:
+/// nothing more can be sent, since the other end is gone.
+bool send_available(const UniqueFd& socket, std::string& text);
+
 /// A non-blocking event that wakes a poll.
 /// errors  throws unavailable when the process has no descriptor left
 UniqueFd make_event();

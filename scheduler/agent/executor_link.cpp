@@ -63,17 +63,7 @@ LinkEvents ExecutorLink::read() {
 }
 
 void ExecutorLink::write() {
-    while (socket_ && !to_send_.empty()) {
-        const ssize_t sent =
-            send(socket_.get(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            to_send_.erase(0, std::size_t(sent));
-            continue;
-        }
-        if (sent < 0 && errno == EINTR) continue;
-        if (errno != EAGAIN && errno != EWOULDBLOCK) close();
-        return;
-    }
+    if (socket_ && !send_available(socket_, to_send_)) close();
 }
 
 void ExecutorLink::heartbeat() {

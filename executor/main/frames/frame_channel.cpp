@@ -70,20 +70,6 @@ std::optional<std::string> take_line(std::string& received) {
     return line;
 }
 
-void send_available(Connection& connection) {
-    while (!connection.to_send.empty()) {
-        const ssize_t sent = send(connection.fd.get(), connection.to_send.data(),
-                                  connection.to_send.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            connection.to_send.erase(0, std::size_t(sent));
-            continue;
-        }
-        if (sent < 0 && errno == EINTR) continue;
-        if (errno != EAGAIN && errno != EWOULDBLOCK) connection.closed = true;
-        return;
-    }
-}
-
 }    // namespace
 
 struct FrameChannel::Parts {
@@ -237,7 +223,7 @@ struct FrameChannel::Parts {
             if (agent->log_offset > known) rest_a_while();
             if (heartbeat_due && agent->to_send.size() < send_bytes)
                 agent->to_send += heartbeat_line;
-            send_available(*agent);
+            if (!send_available(agent->fd, agent->to_send)) agent->closed = true;
         }
         if (agent && agent->closed) agent.reset();
         const std::scoped_lock lock(mutex);

@@ -14,21 +14,6 @@ namespace {
 constexpr std::size_t carried_max = 64 << 10;    // in each direction
 constexpr std::size_t local_piece = 16384;
 
-/// False: the other end is gone.
-bool send_local(const UniqueFd& local, std::string& text) {
-    while (!text.empty()) {
-        const ssize_t sent =
-            send(local.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            text.erase(0, std::size_t(sent));
-            continue;
-        }
-        if (sent < 0 && errno == EINTR) continue;
-        return sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    }
-    return true;
-}
-
 /// False: nothing comes from now on.
 bool receive_local(const UniqueFd& local, std::string& text) {
     std::array<char, local_piece> piece{};
@@ -74,7 +59,7 @@ bool LinkPump::carry_in() {
     while (true) {
         const std::size_t room = carried_max - std::min(carried_max, incoming_.size());
         const LinkStep step = channel_.read(incoming_, room);
-        if (!send_local(local_, incoming_)) return false;
+        if (!send_available(local_, incoming_)) return false;
         if (step == LinkStep::ended) return false;
         if (step != LinkStep::done || incoming_.size() >= carried_max) return true;
     }
