@@ -53,6 +53,7 @@ constexpr std::array examples{
     Example{"delete", "delete job_01jd… job_01je…"},
     Example{"label", "label job_01jd… study=lr team-"},
     Example{"priority", "priority job_01jd… high"},
+    Example{"pool", "pool job_01jd… slurm"},
     Example{"retry", "retry job_01jd… --follow"},
     Example{"fork", "fork job_01jd… --set train.epochs=20 --follow"},
     Example{"bulk",

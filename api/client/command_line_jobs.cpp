@@ -126,6 +126,26 @@ void add_output_commands(CLI::App& app, Line& line) {
     one->add_option("--out", line.weights.out, "output file");
 }
 
+/// What a PATCH of a job does.
+void add_change_commands(CLI::App& app, Line& line) {
+    CLI::App* one = add_with_job(app, "label", "Add labels to a job, or remove some", line,
+                                 [&line](const HttpClient& c, const std::string& job) {
+                                     return label_job(c, job, line.texts);
+                                 });
+    one->add_option("labels", line.texts, "name=value to add, name- to remove")->required();
+    one = add_with_job(app, "priority", "Change the scheduling class of a queued job", line,
+                       [&line](const HttpClient& c, const std::string& job) {
+                           return set_priority(c, job, line.text);
+                       });
+    one->add_option("class", line.text, "urgent, high, normal, low or idle")->required();
+    one = add_with_job(app, "pool", "Move a queued job to another pool of hosts", line,
+                       [&line](const HttpClient& c, const std::string& job) {
+                           return set_pool(c, job, line.text);
+                       });
+    one->add_option("pool", line.text, "pool, as slipway hosts shows them, or any: all hosts")
+        ->required();
+}
+
 }    // namespace
 
 void add_job_commands(CLI::App& app, Line& line) {
@@ -150,17 +170,8 @@ void add_action_commands(CLI::App& app, Line& line) {
                  save_checkpoint);
     add_with_jobs(app, "delete", "Delete a job that has ended, with all its data", line,
                   delete_job);
-    CLI::App* one = add_with_job(app, "label", "Add labels to a job, or remove some", line,
-                                 [&line](const HttpClient& c, const std::string& job) {
-                                     return label_job(c, job, line.texts);
-                                 });
-    one->add_option("labels", line.texts, "name=value to add, name- to remove")->required();
-    one = add_with_job(app, "priority", "Change the scheduling class of a queued job", line,
-                       [&line](const HttpClient& c, const std::string& job) {
-                           return set_priority(c, job, line.text);
-                       });
-    one->add_option("class", line.text, "urgent, high, normal, low or idle")->required();
-    one = add_with_job(
+    add_change_commands(app, line);
+    CLI::App* one = add_with_job(
         app, "retry",
         "Submit a job that has ended without success again; it continues from its newest "
         "checkpoint",

@@ -49,6 +49,8 @@ ExitCode label_job(const HttpClient& client, const std::string& job_id,
 /// Changes the scheduling class of a queued job.
 ExitCode set_priority(const HttpClient& client, const std::string& job_id,
                       const std::string& job_class);
+/// Moves a queued job to another pool of hosts; any: to all hosts.
+ExitCode set_pool(const HttpClient& client, const std::string& job_id, const std::string& pool);
 /// `verb` is cancel, kill, pause or resume.
 ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb);
 /// Asks for a checkpoint and waits until it is there, or the job has ended.

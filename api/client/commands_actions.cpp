@@ -110,6 +110,12 @@ ExitCode set_priority(const HttpClient& client, const std::string& job_id,
     return ExitCode::ok;
 }
 
+ExitCode set_pool(const HttpClient& client, const std::string& job_id, const std::string& pool) {
+    const Json job = call(client, "PATCH", job_path(job_id), {{"queue", {{"pool", pool}}}});
+    fmt::print("{} {}\n", cell(job, "id"), pool);
+    return ExitCode::ok;
+}
+
 ExitCode save_checkpoint(const HttpClient& client, const std::string& job_id) {
     const std::string before = newest_checkpoint(client, job_id);
     call(client, "POST", job_path(job_id) + "/checkpoint", Json::object());

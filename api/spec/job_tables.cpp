@@ -379,15 +379,18 @@ const Object<JobSpec>& job_table() {
 
 const Object<JobPatchBody>& job_patch_table() {
     static const auto queue =
-        Object<QueuePatchBody>("QueuePatch", "Scheduling class.")
+        Object<QueuePatchBody>("QueuePatch", "Scheduling class and pool.")
             .field("class", &QueuePatchBody::job_class,
-                   "New scheduling class; only while the job is queued.", Choice<QueueClass>{});
+                   "New scheduling class; only while the job is queued.", Choice<QueueClass>{})
+            .field("pool", &QueuePatchBody::pool,
+                   "New pool of hosts, or any: all hosts; only while the job is queued.",
+                   Text{.form = &plain_name});
     static const auto table =
         Object<JobPatchBody>("JobPatch", "Fields to change; absent fields are unchanged.")
             .field("name", &JobPatchBody::name, "New name.", Text{})
             .field("labels", &JobPatchBody::labels, "New labels; they replace all existing ones.",
                    labels_kind())
-            .field("queue", &JobPatchBody::queue, "Scheduling class.",
+            .field("queue", &JobPatchBody::queue, "Scheduling class and pool.",
                    Nested<QueuePatchBody>{&queue});
     return table;
 }

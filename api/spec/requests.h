@@ -110,6 +110,7 @@ struct UploadCreate {
 /// `queue` of a PATCH.
 struct QueuePatchBody {
     std::optional<QueueClass> job_class;    ///< on the wire `class`; only while queued
+    std::optional<std::string> pool;        ///< only while queued
     bool operator==(const QueuePatchBody&) const = default;
 };
 

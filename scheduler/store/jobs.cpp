@@ -134,21 +134,24 @@ std::optional<Job> find_job(Store& store, std::string_view id) {
 std::optional<Job> patch_job(Store& store, std::string_view id, const JobPatch& patch,
                              std::optional<std::int64_t> expected) {
     const Param labels = patch.labels ? Param(labels_to_json(*patch.labels)) : Param(std::nullopt);
-    const Statement change{&queries::patch_job, {id, patch.name, labels, patch.queue_class}};
+    std::vector<Statement> changes{
+        {&queries::patch_job, {id, patch.name, labels, patch.queue_class, patch.pool}}};
+    if (patch.pool) changes.push_back({&queries::requeue_in_pool, {id}});
+    const bool in_queue = patch.queue_class || patch.pool;
     auto changed = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
         const std::optional<LockedJob> locked = lock_job(transaction, id);
         if (!locked) return std::nullopt;
         if (expected && *expected != locked->version) throw VersionMismatch(locked->version);
-        if (patch.queue_class && locked->state != JobState::queued) {
-            throw Error{ErrorCode::conflict,
-                        fmt::format("queue.class can be changed while a job is queued; it is "
-                                    "{} now",
-                                    to_string(locked->state))};
+        if (in_queue && locked->state != JobState::queued) {
+            throw Error{
+                ErrorCode::conflict,
+                fmt::format("queue.{} can be changed while a job is queued; it is {} now",
+                            patch.queue_class ? "class" : "pool", to_string(locked->state))};
         }
-        return commit_and_read(transaction, id, {change});
+        return commit_and_read(transaction, id, changes);
     });
     if (changed) store.announce(id);
-    if (changed && patch.queue_class) store.announce(topics::queue);
+    if (changed && in_queue) store.announce(topics::queue);
     return changed;
 }
 

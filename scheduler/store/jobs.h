@@ -176,7 +176,9 @@ Page<Job> list_jobs_by_metric(Store& store, const JobFilter& filter, const PageR
 struct JobPatch {
     std::optional<std::string> name{};
     std::optional<std::map<std::string, std::string>> labels{};
-    std::optional<std::string> queue_class{};    ///< only while queued, else Error{conflict}
+    // Only while queued, else Error{conflict}.
+    std::optional<std::string> queue_class{};
+    std::optional<std::string> pool{};    ///< in its spec and in the queue; any_pool: all hosts
 };
 
 /// The changed job; nothing when there is none. Another `version` than `expected` (If-Match):

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "scheduler/submission/pool_change.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
@@ -46,12 +47,16 @@ Response get_job(const Context& context) {
 Response patch_job(const Context& context) {
     const store::Job before = the_job(context);
     const JobPatchBody body = read_body(context.request, decode_job_patch, "the change");
-    store::JobPatch patch{.name = body.name, .labels = body.labels, .queue_class = {}};
+    store::JobPatch patch{
+        .name = body.name, .labels = body.labels, .queue_class = {}, .pool = body.queue.pool};
     if (body.queue.job_class) patch.queue_class = to_string(*body.queue.job_class);
+    if (patch.pool && before.state == JobState::queued)
+        throw_problems(submission::check_pool_change(context.services.store, before, *patch.pool),
+                       "invalid_body", "the change");
     const auto job = store::patch_job(context.services.store, before.id, patch,
                                       expected_version(context.request, before));
     if (!job) throw_not_found("job", before.id);
-    if (patch.queue_class) context.services.on_queued();
+    if (patch.queue_class || patch.pool) context.services.on_queued();
     return job_response(*job, position_of(context, *job));
 }
 

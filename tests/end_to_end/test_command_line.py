@@ -230,7 +230,7 @@ class CommandLine(unittest.TestCase):
             "tensorboard": lambda: [job, "--out", self.folder / "curves"],
             "cancel": lambda: [self.held()], "kill": lambda: [self.held()], "pause": lambda: [self.held()], "resume": lambda: [self.paused()],
             "checkpoint": lambda: [job], "delete": lambda: [self.held(ended=True)], "label": lambda: [job, "team=red, blue"],
-            "priority": lambda: [self.held(), "high"], "retry": lambda: [self.held(ended=True)],
+            "priority": lambda: [self.held(), "high"], "pool": lambda: [self.held(), "any"], "retry": lambda: [self.held(ended=True)],
             "fork": lambda: [job, "--start", "scratch", "--set", f"limits.start_after={HELD['start_after']}"],
             "bulk": lambda: ["cancel", "--id", self.held()], "pin": lambda: [checkpoint], "unpin": lambda: [checkpoint],
             "export": lambda: [checkpoint, "--out", self.folder / "w"],

@@ -1,5 +1,6 @@
 """Goal: one service has hosts of its own and hosts of Slurm, and a job says where it runs by one field.
 Method: the real service on a real cluster of two hosts on this machine, which deploy/slurm/up starts."""
+import json
 import subprocess
 import unittest
 
@@ -84,6 +85,35 @@ class Pools(unittest.TestCase):
             for host in ("here-slurm", "here-slurm-2"):
                 self.service.post(f"/v1/hosts/{host}/undrain", {})
         self.ended(waits)
+
+    def patch(self, job_id, pool):
+        return self.service.call("PATCH", f"/v1/jobs/{job_id}", {"queue": {"pool": pool}})
+
+    def test_a_queued_job_moves_to_another_pool(self):
+        for host in ("here-slurm", "here-slurm-2"):
+            self.service.post(f"/v1/hosts/{host}/drain", {"reason": "new nodes"})
+        try:
+            moved, back = (self.service.submit(pooled(name, "slurm")) for name in ("moved", "moved by command"))
+            refused = self.patch(moved, "tpu")
+            self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/queue/pool"))
+            self.assertIn("of pool slurm", wait_for(lambda: self.service.get(f"/v1/jobs/{moved}/explain"), "why")["message"])
+            answer = self.patch(moved, "local")
+            self.assertEqual((answer.status, answer.json["spec"]["queue"]["pool"]), (200, "local"))
+            self.assertEqual(self.slipway("pool", back, "any"), f"{back} any\n")
+            for job_id in (moved, back):
+                self.ended(job_id)
+                self.assertEqual(self.hosts_of(job_id), {"here"})
+            late = self.patch(moved, "slurm")
+            self.assertEqual((late.status, late.json["code"]), (409, "conflict"))
+            audited = [entry for entry in self.service.get("/v1/audit")["items"] if moved in json.dumps(entry)]
+            self.assertTrue(any("patch" in json.dumps(entry).lower() for entry in audited), audited)
+        finally:
+            for host in ("here-slurm", "here-slurm-2"):
+                self.service.post(f"/v1/hosts/{host}/undrain", {})
+        there = self.service.submit(points_job(name="to slurm", limits={"start_after": "2099-01-01T00:00:00Z"}))
+        self.assertEqual(self.patch(there, "slurm").json["spec"]["queue"]["pool"], "slurm")
+        self.assertEqual(self.service.sql(f"select pool from queue where job_id = '{there}'"), [["slurm"]])
+        self.service.post(f"/v1/jobs/{there}/cancel", {})
 
     def test_a_killed_service_takes_over_what_runs_in_both(self):
         changes = {"train": {"epochs": 150}, "checkpoint": {"every_epochs": 10, "keep_last": 2}}

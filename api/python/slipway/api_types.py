@@ -1653,7 +1653,7 @@ class JobPatch(TypedDict):
     labels: NotRequired[dict[str, str]]
     # New name.
     name: NotRequired[str]
-    # Scheduling class.
+    # Scheduling class and pool.
     queue: NotRequired[QueuePatch]
 
 
@@ -3091,10 +3091,12 @@ class QueueOfProject(TypedDict):
     ready: int
 
 
-# Scheduling class.
+# Scheduling class and pool.
 QueuePatch = TypedDict("QueuePatch", {
     # New scheduling class; only while the job is queued.
     "class": "NotRequired[Literal['urgent', 'high', 'normal', 'low', 'idle']]",
+    # New pool of hosts, or any: all hosts; only while the job is queued.
+    "pool": "NotRequired[str]",
 })
 
 

@@ -603,8 +603,8 @@ class Endpoints(Transport):
         return self.call("GET", f"/v1/jobs/{quoted(id)}", wait_s=wait_s)
 
     def patch_job(self, id: str | int, body: JobPatch) -> Job:
-        """Change the name, the labels or, while the job is queued, the class. Supports If-Match.
-        Requires the role `editor` or a higher one."""
+        """Change the name, the labels or, while the job is queued, the class or the pool.
+        Supports If-Match. Requires the role `editor` or a higher one."""
         return self.call("PATCH", f"/v1/jobs/{quoted(id)}", body=body)
 
     def list_job_attempts(self, id: str | int) -> AttemptList:

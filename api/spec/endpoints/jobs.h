@@ -106,7 +106,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/jobs/{id}",
      .group = "jobs",
      .summary =
-         "Change the name, the labels or, while the job is queued, the class. Supports If-Match.",
+         "Change the name, the labels or, while the job is queued, the class or the pool. Supports "
+         "If-Match.",
      .access = Access::write,
      .request = "JobPatch",
      .response = "Job",

@@ -147,12 +147,26 @@ set state          = $2,
 where id = $1
 
 -- patch_job: what a user may change; null leaves as it is
--- in     $1 id  $2 name  $3 labels  $4 queue_class
+-- in     $1 id  $2 name  $3 labels  $4 queue_class  $5 pool
 update job
 set name        = coalesce($2, name),
     labels      = coalesce($3::jsonb, labels),
-    queue_class = coalesce($4, queue_class)
+    queue_class = coalesce($4, queue_class),
+    spec        = case
+                      when $5::text is null then spec
+                      else spec || jsonb_build_object(
+                               'queue', coalesce(spec -> 'queue', '{}'::jsonb)
+                                        || jsonb_build_object('pool', $5::text))
+                  end
 where id = $1
+
+-- requeue_in_pool: a queued job whose spec names another pool than before waits for it
+-- in     $1 id
+update queue
+set pool = pool_of(job.spec)
+from job
+where job.id = $1
+  and queue.job_id = job.id
 
 -- lock_job_to_delete: no job is stored meanwhile that uses one of its checkpoints
 -- in     $1 id

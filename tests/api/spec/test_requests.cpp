@@ -187,6 +187,10 @@ TEST(Requests, a_patch_changes_only_what_it_names) {
     ASSERT_TRUE(some.ok());
     EXPECT_TRUE(some.value.labels && some.value.labels->empty());
     EXPECT_EQ(some.value.queue.job_class, QueueClass::urgent);
+    EXPECT_FALSE(some.value.queue.pool);
+    EXPECT_EQ(decode_job_patch(parsed({{"queue", {{"pool", "slurm"}}}})).value.queue.pool, "slurm");
+    EXPECT_FALSE(decode_job_patch(parsed({{"queue", {{"pool", "no pool!"}}}})).ok());
+    EXPECT_FALSE(decode_job_patch(parsed({{"queue", {{"pool", ""}}}})).ok());
     EXPECT_EQ(summary_of(decode_job_patch(parsed({{"state", "failed"}})).problems),
               "/state unknown_field\n");
 }

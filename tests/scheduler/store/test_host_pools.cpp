@@ -69,6 +69,22 @@ TEST_F(HostPools, a_job_that_names_none_waits_for_the_default_one) {
     EXPECT_EQ(pool_of(submit_to("")), "");
 }
 
+TEST_F(HostPools, a_queued_job_moves_to_another_pool_and_keeps_the_rest_of_its_spec) {
+    for (const char* before : {"", "slurm"}) {
+        const std::string id = submit_to(before);
+        const auto queued_before = find_queued_job(store, id).value();
+        const Job moved = patch_job(store, id, {.pool = "local"}, std::nullopt).value();
+        EXPECT_NE(moved.spec.find("local"), std::string::npos) << moved.spec;
+        EXPECT_EQ(moved.spec.find("slurm"), std::string::npos) << moved.spec;
+        EXPECT_EQ(pool_of(id), "local");
+        EXPECT_EQ(find_queued_job(store, id)->queued_at, queued_before.queued_at);
+        patch_job(store, id, {.name = "renamed"}, std::nullopt);
+        EXPECT_EQ(pool_of(id), "local") << "a patch without a pool changes none";
+        patch_job(store, id, {.pool = std::string(any_pool)}, std::nullopt);
+        EXPECT_EQ(pool_of(id), "");
+    }
+}
+
 TEST_F(HostPools, a_job_that_comes_back_to_the_queue_waits_for_its_pool_again) {
     add_host_of(host, "slurm");
     const std::string id = submit_to("slurm");

@@ -199,6 +199,8 @@ TEST_F(Jobs, patching_changes_what_is_named_and_honours_the_version) {
     place(id);
     EXPECT_EQ(code_of([&] { patch_job(store, id, {.queue_class = "low"}, std::nullopt); }),
               ErrorCode::conflict);
+    EXPECT_EQ(code_of([&] { patch_job(store, id, {.pool = "slurm"}, std::nullopt); }),
+              ErrorCode::conflict);
 }
 
 TEST_F(Jobs, jobs_past_their_time_in_the_queue_expire) {

@@ -230,10 +230,12 @@ TEST_F(PoolTest, a_deadlock_is_run_again) {
         transact(store.pool(), [&](Transaction& transaction) {
             ++runs;
             if (again) one_has_committed.wait(false);
-            transaction.run(queries::patch_job, {one, "renamed", std::nullopt, std::nullopt});
+            transaction.run(queries::patch_job,
+                            {one, "renamed", std::nullopt, std::nullopt, std::nullopt});
             if (!again) both.arrive_and_wait();
             again = true;
-            transaction.run(queries::patch_job, {other, "renamed", std::nullopt, std::nullopt});
+            transaction.run(queries::patch_job,
+                            {other, "renamed", std::nullopt, std::nullopt, std::nullopt});
         });
         one_has_committed = true;
         one_has_committed.notify_all();
