@@ -132,13 +132,19 @@ ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
 std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
                                                       const ProcessId& id) const {
     SlurmOrders orders = orders_of(id);
-    std::function<bool()> has_ended;
-    if (orders.rank)
-        has_ended = [slice = orders.slice, rank = *orders.rank] {
+    const std::optional<StartOrder> order = orders.read();
+    SlurmTaskEnds ends;
+    if (orders.rank) {
+        ends.watched = [slice = orders.slice, rank = *orders.rank] {
             return slice.exit_of(rank).has_value();
         };
-    auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(has_ended));
-    auto link = links_ ? links_.expect(orders.read(), name) : nullptr;
+        if (order)
+            ends.all = [slice = orders.slice, members = order->members] {
+                return slice.count_exits() >= members;
+            };
+    }
+    auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(ends));
+    auto link = links_ ? links_.expect(order, name) : nullptr;
     return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch),
                                           std::move(link));
 }
