@@ -80,6 +80,7 @@ def main():
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < PROCESSES:
         parser.error("this needs two CPUs")
+    torch_workloads.require_fast_products()
     said = both(arguments, cpus)
     slower = [max(pair) for pair in zip(*(one["times"] for one in said))]
     print(json.dumps({"workload": arguments.workload, "precision": arguments.precision, "batch": arguments.batch,
