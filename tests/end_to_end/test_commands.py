@@ -116,6 +116,13 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.ok("priority", job, "high"), f"{job} high\n")
         self.assertIn("urgent", run("priority", job, "highest", home=self.service.home, check=4).stderr)
 
+    def test_pool(self):
+        job = self.service.submit(points_job(limits={"start_after": "2090-01-01T00:00:00Z"}))
+        self.addCleanup(self.service.post, f"/v1/jobs/{job}/cancel", {})
+        self.assertEqual(self.ok("pool", job, "local"), f"{job} local\n")
+        self.assertEqual(self.ok("pool", job, "any"), f"{job} any\n")
+        self.assertIn("local", run("pool", job, "tape", home=self.service.home, check=4).stderr)
+
     # ---- contexts -----------------------------------------------------------
     def contexts(self):
         """Settings of an empty file of contexts, and of nothing else."""
