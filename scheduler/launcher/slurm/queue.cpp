@@ -105,8 +105,8 @@ std::vector<SlurmJobLine> SlurmQueue::look() {
 
 std::shared_ptr<SlurmQueue::Watch> SlurmQueue::watch(const std::string& name, std::int64_t number,
                                                      const std::string& comment,
-                                                     SlurmTaskEnds ends) {
-    auto made = std::make_shared<Watch>(name, number, comment, std::move(ends));
+                                                     std::function<bool()> has_ended) {
+    auto made = std::make_shared<Watch>(name, number, comment, std::move(has_ended));
     {
         const std::scoped_lock lock(mutex_);
         watched_.push_back(made);
@@ -195,13 +195,8 @@ void SlurmQueue::look_at_watched() {
     const bool was_well = trouble().empty();
     try {
         const std::vector<SlurmJobLine> jobs = look();
-        for (const std::shared_ptr<Watch>& one : present) {
+        for (const std::shared_ptr<Watch>& one : present)
             one->see(jobs);
-            if (!one->is_overdue(clock_.tick(), options_.ended_max)) continue;
-            log_warn("a job of Slurm whose tasks have ended is cancelled",
-                     {{"slurm_job", one->number()}, {"name", one->name()}});
-            cancel(one->number());
-        }
         if (!was_well) log_info("Slurm answers again", {});
     } catch (const Error& error) {
         if (was_well) log_warn("Slurm does not answer", {{"reason", error.what()}});
@@ -224,21 +219,10 @@ void SlurmQueue::Watch::see(const std::vector<SlurmJobLine>& jobs) {
 }
 
 void SlurmQueue::Watch::look_at_task() {
-    if (!ends_.watched || facts().task_ended || !ends_.watched()) return;
+    if (!has_ended_ || facts().task_ended || !has_ended_()) return;
     const std::scoped_lock lock(mutex_);
     facts_.task_ended = true;
     tell_end();
-}
-
-/// slurmctld saves its state up to five seconds late: killed in this time, it reads that a job
-/// which has ended still runs, and does not ask the job's nodes, which it keeps for it. True once
-/// in ended_max.
-bool SlurmQueue::Watch::is_overdue(Tick now, std::chrono::seconds ended_max) {
-    if (!ends_.all || facts().has_ended() || !ends_.all()) return false;
-    if (!all_ended_at_) all_ended_at_ = now;
-    if (now - *all_ended_at_ < ended_max) return false;
-    all_ended_at_ = now;
-    return true;
 }
 
 void SlurmQueue::Watch::tell_end() const {

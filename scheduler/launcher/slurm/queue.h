@@ -25,14 +25,6 @@ struct SlurmQueueOptions {
     std::chrono::milliseconds look_every{500};
     std::chrono::milliseconds command_max{4000};    ///< of one command of Slurm
     std::chrono::milliseconds pause{3000};          ///< after one that was not answered
-    /// So long after the end of all its tasks a job that Slurm shows as running is cancelled.
-    std::chrono::seconds ended_max{15};
-};
-
-/// What is known of the tasks of a job other than from Slurm. Called twice a second.
-struct SlurmTaskEnds {
-    std::function<bool()> watched = {};    ///< whether the one that is watched has ended
-    std::function<bool()> all = {};        ///< whether all have; empty: not known
 };
 
 /// What is known of a job.
@@ -65,10 +57,10 @@ public:
 
     /// A job that is looked at until the last one of these is gone.
     class Watch;
-    /// `comment` is the job's: another job of its number has another one. `ends` of a job with
-    /// several tasks.
+    /// `comment` is the job's: another job of its number has another one. `has_ended` says whether
+    /// the task that is watched has, when there are several; it is called twice a second.
     std::shared_ptr<Watch> watch(const std::string& name, std::int64_t number,
-                                 const std::string& comment, SlurmTaskEnds ends = {});
+                                 const std::string& comment, std::function<bool()> has_ended = {});
     /// The watched jobs whose names begin with this.
     std::vector<std::shared_ptr<Watch>> find(const std::string& prefix) const;
     /// Looks at once.
@@ -106,11 +98,12 @@ private:
 
 class SlurmQueue::Watch {
 public:
-    Watch(std::string name, std::int64_t number, std::string comment, SlurmTaskEnds ends)
+    Watch(std::string name, std::int64_t number, std::string comment,
+          std::function<bool()> has_ended)
         : name_(std::move(name)),
           number_(number),
           comment_(std::move(comment)),
-          ends_(std::move(ends)),
+          has_ended_(std::move(has_ended)),
           ended_(make_event()) {}
 
     const std::string& name() const { return name_; }
@@ -126,15 +119,13 @@ private:
     friend class SlurmQueue;
     void see(const std::vector<SlurmJobLine>& jobs);
     void look_at_task();
-    bool is_overdue(Tick now, std::chrono::seconds ended_max);
     void tell_end() const;
 
     const std::string name_;
     const std::int64_t number_;
     const std::string comment_;
-    const SlurmTaskEnds ends_;    // empty: the job has one task
+    const std::function<bool()> has_ended_;    // empty: the job has one task
     const UniqueFd ended_;
-    std::optional<Tick> all_ended_at_;    // the queue's thread only
     mutable std::mutex mutex_;
     SlurmJobFacts facts_;    // guarded by mutex_
 };

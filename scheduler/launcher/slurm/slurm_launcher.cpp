@@ -34,6 +34,7 @@ constexpr std::size_t host_letters_max = 64;
 constexpr const char* order_ending = ".order";
 constexpr const char* slice_ending = ".slice";
 constexpr std::chrono::hours keep_orders{1};    // of which no job is known
+constexpr std::chrono::seconds ended_for{15};
 
 /// Of a descriptor, where it is now; empty: of none.
 fs::path path_of(int descriptor) {
@@ -48,6 +49,20 @@ const SlurmJobLine* find_job(const std::vector<SlurmJobLine>& jobs, std::int64_t
         return job.number == number && job.comment == comment;
     });
     return found == jobs.end() ? nullptr : &*found;
+}
+
+/// Of comment_of(); none: it is no job of ours.
+std::optional<std::string> mark_in(std::string_view comment) {
+    constexpr std::string_view begin = "slipway ";
+    if (!comment.starts_with(begin)) return std::nullopt;
+    comment.remove_prefix(begin.size());
+    return std::string(comment.substr(0, comment.find(' ')));
+}
+
+std::optional<Instant> written_at(const fs::path& path) {
+    struct stat facts {};
+    if (stat(path.c_str(), &facts) != 0) return std::nullopt;
+    return Instant{std::chrono::seconds(facts.st_mtim.tv_sec)};
 }
 
 }    // namespace
@@ -132,19 +147,13 @@ ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
 std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
                                                       const ProcessId& id) const {
     SlurmOrders orders = orders_of(id);
-    const std::optional<StartOrder> order = orders.read();
-    SlurmTaskEnds ends;
-    if (orders.rank) {
-        ends.watched = [slice = orders.slice, rank = *orders.rank] {
+    std::function<bool()> has_ended;
+    if (orders.rank)
+        has_ended = [slice = orders.slice, rank = *orders.rank] {
             return slice.exit_of(rank).has_value();
         };
-        if (order)
-            ends.all = [slice = orders.slice, members = order->members] {
-                return slice.count_exits() >= members;
-            };
-    }
-    auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(ends));
-    auto link = links_ ? links_.expect(order, name) : nullptr;
+    auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(has_ended));
+    auto link = links_ ? links_.expect(orders.read(), name) : nullptr;
     return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch),
                                           std::move(link));
 }
@@ -208,6 +217,7 @@ void SlurmLauncher::remove_left(Instant now) const {
     try {
         const std::vector<SlurmJobLine> jobs = queue_->look();
         end_held(jobs);
+        end_revived(jobs, now);
         remove_old_orders(jobs, now);
     } catch (const Error& error) {
         log_info("what Slurm has left is looked for later", {{"reason", error.what()}});
@@ -228,17 +238,30 @@ void SlurmLauncher::end_held(const std::vector<SlurmJobLine>& jobs) const {
     held_before_ = std::move(held);
 }
 
+/// slurmctld saves its state up to five seconds late: killed in this time, it reads that a job
+/// which has ended still runs, does not ask the job's nodes, and keeps them for it.
+void SlurmLauncher::end_revived(const std::vector<SlurmJobLine>& jobs, Instant now) const {
+    for (const SlurmJobLine& job : jobs) {
+        const auto mark = mark_in(job.comment);
+        if (!mark || stage_of(job.state) == SlurmStage::ended) continue;
+        const auto ended_at = written_at(options_.folder / (*mark + ended_ending));
+        if (!ended_at || now - *ended_at < ended_for) continue;
+        log_warn("a job that has ended is cancelled, Slurm took it for running",
+                 {{"slurm_job", job.number}});
+        queue_->cancel(job.number);
+    }
+}
+
 void SlurmLauncher::remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const {
     std::error_code absent;
     for (const auto& entry : fs::directory_iterator(options_.folder, absent)) {
         const fs::path ending = entry.path().extension();
-        if (ending != order_ending && ending != slice_ending) continue;
-        struct stat facts {};
-        if (stat(entry.path().c_str(), &facts) != 0) continue;
-        const Instant written{std::chrono::seconds(facts.st_mtim.tv_sec)};
-        const std::string mark = fmt::format("slipway {} ", entry.path().stem().string());
-        const auto is_its = [&](const SlurmJobLine& job) { return job.comment.starts_with(mark); };
-        if (now - written > keep_orders && std::ranges::none_of(jobs, is_its))
+        if (ending != order_ending && ending != slice_ending && ending != ended_ending) continue;
+        const auto written = written_at(entry.path());
+        if (!written) continue;
+        const std::string mark = entry.path().stem().string();
+        const auto is_its = [&](const SlurmJobLine& job) { return mark_in(job.comment) == mark; };
+        if (now - *written > keep_orders && std::ranges::none_of(jobs, is_its))
             fs::remove_all(entry.path(), absent);
     }
 }

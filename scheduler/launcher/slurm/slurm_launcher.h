@@ -61,6 +61,7 @@ private:
     void let_member_go(std::int64_t number, const MarkedMember& member, int count) const;
     bool let_held_member_go(std::int64_t number, const MarkedMember& member) const;
     void end_held(const std::vector<SlurmJobLine>& jobs) const;
+    void end_revived(const std::vector<SlurmJobLine>& jobs, Instant now) const;
     void remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const;
 
     const LocalLauncher local_;

@@ -1,6 +1,8 @@
 #include "scheduler/launcher/slurm/slurm_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include <utility>
 
 #include "api/base/log.h"
+#include "api/base/posix.h"
 #include "scheduler/launcher/confine/limits.h"
 
 namespace slipway {
@@ -27,6 +30,10 @@ void SlurmOrders::remove() const {
         slice.remove(*rank);
     else
         std::filesystem::remove(file, next_time);
+    std::filesystem::path ended = rank ? slice.path() : file;
+    if (std::filesystem::exists(ended, next_time)) return;    // of other members
+    ended.replace_extension(ended_ending);
+    UniqueFd(open(ended.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }
 
 std::optional<StartOrder> SlurmOrders::read() const {

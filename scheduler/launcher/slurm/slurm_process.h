@@ -11,6 +11,9 @@
 
 namespace slipway {
 
+/// Of the file, beside a job's orders, that says that the job has ended.
+inline constexpr const char* ended_ending = ".ended";
+
 /// Where the orders of a job are.
 struct SlurmOrders {
     std::filesystem::path file;      ///< of one program; empty for a member of a slice
@@ -18,6 +21,7 @@ struct SlurmOrders {
     std::optional<int> rank = {};    ///< of the member; none: one program
     /// What the program was told; none: it is not there.
     std::optional<StartOrder> read() const;
+    /// The job has ended. That is kept for a while: slurmctld may forget it.
     void remove() const;
 };
 

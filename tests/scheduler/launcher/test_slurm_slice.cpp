@@ -11,6 +11,7 @@
 #include "scheduler/launcher/slurm/job_line.h"
 #include "scheduler/launcher/slurm/job_mark.h"
 #include "scheduler/launcher/slurm/slice_folder.h"
+#include "scheduler/launcher/slurm/slurm_process.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -121,6 +122,18 @@ TEST_F(SliceFolders, tell_who_failed_first) {
     slice.keep_exit(0, {.status = 0, .ended_ns = 10, .node = "node1"});
     EXPECT_EQ(slice.first_failed_before(1), std::nullopt) << "who has ended well is no cause";
     EXPECT_EQ(slice.count_exits(), 3);
+}
+
+TEST_F(SliceFolders, leave_word_that_their_job_has_ended) {
+    const auto ended = home.path() / "slurm" / "1f.ended";
+    for (const int rank : {0, 1})
+        slice.hold_order(rank, "{}");
+    SlurmOrders{.file = {}, .slice = slice, .rank = 0}.remove();
+    EXPECT_FALSE(std::filesystem::exists(ended)) << "another member is left";
+    SlurmOrders{.file = {}, .slice = slice, .rank = 1}.remove();
+    EXPECT_TRUE(std::filesystem::exists(ended));
+    SlurmOrders{.file = home.path() / "slurm" / "2a.order"}.remove();
+    EXPECT_TRUE(std::filesystem::exists(home.path() / "slurm" / "2a.ended"));
 }
 
 TEST_F(SliceFolders, are_gone_with_their_last_member) {
