@@ -39,8 +39,8 @@ inline constexpr std::int64_t sent_bytes_max = std::int64_t{16} << 20;
 
 /// Sends each in its way. Sums are combined with those of the other processes, in place: small ones
 /// of a kind together, since a call costs round trips however little it sends. The calls follow
-/// from the sums alone. `packed` is memory for it, kept by the caller. errors  as
-/// Collectives::all_reduce
+/// from the sums alone. `packed` is memory for it, kept by the caller.
+/// errors  as Collectives::all_reduce
 void combine_processes(Collectives& collectives, std::span<const ProcessValues> sums,
                        std::vector<std::byte>& packed);
 

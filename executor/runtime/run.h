@@ -45,8 +45,8 @@ public:
              bool timeline = false);
 
     /// Makes whole what runs by this plan left in shards, in memory bound by position; without
-    /// other processes nothing. To be called by all of them, between the same two runs. errors  as
-    /// Collectives::all_reduce
+    /// other processes nothing. To be called by all of them, between the same two runs.
+    /// errors  as Collectives::all_reduce
     void gather(const Program& program, const RunPlan& plan, std::span<std::byte* const> inputs);
 
     /// Of the last run that ended well; valid until the next.

@@ -69,7 +69,7 @@ void GlooMember::all_reduce(Combine how, DType dtype, std::span<std::byte> value
 std::int64_t GlooMember::staging_bytes(std::int64_t value_bytes) const {
     if (shared_sums_) return shared_sums_->member_bytes();
     if (value_bytes <= std::int64_t(whole_bytes_max)) return value_bytes * count();
-    constexpr auto rounding_bytes = std::int64_t(slice_alignment * sizeof(std::int64_t));
+    constexpr auto rounding_bytes = line_alignment * std::int64_t(sizeof(std::int64_t));
     return (value_bytes / count() + rounding_bytes) * (count() - 1);
 }
 

@@ -13,8 +13,8 @@
 
 namespace slipway {
 
-/// A member over Gloo's TCP transport. Values of all_reduce go through memory where all members
-/// have inherited the same (MemberOrder::shared_memory).
+/// A member over Gloo's TCP transport. Values of all_reduce and its halves go through memory where
+/// all members have inherited the same (MemberOrder::shared_memory).
 class GlooMember final : public Member {
 public:
     /// errors  see library/join.h

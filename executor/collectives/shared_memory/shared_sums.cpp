@@ -29,7 +29,7 @@ constexpr std::size_t whole_bytes_max = std::size_t{16} << 10;
 constexpr std::int64_t block_elements = 2048;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t widest_element = sizeof(std::int64_t);
-constexpr std::size_t rounding_bytes = slice_alignment * widest_element;
+constexpr std::size_t rounding_bytes = std::size_t(line_alignment) * widest_element;
 
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {
     if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
