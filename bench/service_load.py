@@ -5,11 +5,11 @@ Each round starts a fresh service of each build, in alternating order, on the sa
 bench_http_load; what they post is held until 2099, so that nothing but the submission runs. Then short jobs are
 submitted one after the other: milliseconds from the job's row to its attempt's process, and to the job's end, by the
 database's clock. `ratio` is other / first; above 1 the other build is better for rates and worse for times.
-`--held` puts so many jobs of another project, held until 2099, in front of the queue before anything is measured: a
-build compared with itself shows what a long queue costs.
+`--queued` puts so many jobs of another project in front of the queue before anything is measured: half of them held until
+2099, half ready for a pool whose hosts are gone. A build compared with itself shows what a long queue costs.
 
 usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--workers 8"] [--other-options ""]
-                             [--held 0] [--other-held 0] [--rounds 3] [--seconds 5] [--jobs 30] [--load BENCH_HTTP_LOAD]
+                             [--queued 0] [--other-queued 0] [--rounds 3] [--seconds 5] [--jobs 200] [--load BENCH_HTTP_LOAD]
 """
 import argparse
 import json
@@ -23,6 +23,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
 CLIENTS = (1, 16)
+READY = json.dumps({"queue": {"pool": "elsewhere"}})
+AT_ONCE = 20000    # jobs of a statement, which is one change of the counts
 
 
 def held_job(**changes):
@@ -65,28 +67,36 @@ def start_times(service, spec, jobs):
         where job.id in ({", ".join(f"'{one}'" for one in ids)})""")
     starts, ends = ([float(row[column]) for row in rows] for column in (0, 1))
     return {"submit_to_start_p50_ms": statistics.median(starts), "submit_to_start_p99_ms": percentile(starts, 0.99),
+            "submit_to_start_longest_ms": max(starts),
             "submit_to_end_p50_ms": statistics.median(ends)}
 
 
-def hold(service, jobs):
-    """Held jobs in front of the queue: copies of one that was submitted, written as its submission would."""
+def fill(service, jobs):
+    """Jobs in front of the queue, held and for a pool without hosts in turns: copies of one that was submitted."""
     if not jobs:
         return
     template = service.submit(held_job())
     [[columns]] = service.sql("""
         select string_agg(quote_ident(column_name), ', ') from information_schema.columns
         where table_schema = 'public' and table_name = 'job' and is_generated = 'NEVER'""")
-    service.sql(f"""
-        insert into job ({columns})
-        select {", ".join("copy." + column.strip() for column in columns.split(","))}
-        from job as template, generate_series(1, {jobs}) as number,
-             jsonb_populate_record(template, jsonb_build_object('id', 'job_' || lpad(number::text, 26, '0'),
-                                                                'project', 'held')) as copy
-        where template.id = '{template}'""")
+    for first in range(1, jobs + 1, AT_ONCE):
+        service.sql(f"""
+            insert into job ({columns})
+            select {", ".join("copy." + column.strip() for column in columns.split(","))}
+            from job as template, generate_series({first}, {min(first + AT_ONCE - 1, jobs)}) as number,
+                 jsonb_populate_record(template, jsonb_build_object('id', 'job_' || lpad(number::text, 26, '0'), 'project', 'others') ||
+                    case when number % 2 = 0 then '{{}}' else jsonb_build_object('not_before', null, 'spec', template.spec || '{READY}') end
+                 ) as copy
+            where template.id = '{template}'""")
     service.sql("analyze")
 
 
-def measure(bin_folder, options, held, arguments):
+def still_queued(service):
+    [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where job.project = 'others'")
+    return int(waiting)
+
+
+def measure(bin_folder, options, queued, arguments):
     import service as programs
     programs.BIN = pathlib.Path(bin_folder).resolve()
     service = programs.Service(*shlex.split(options))
@@ -94,15 +104,13 @@ def measure(bin_folder, options, held, arguments):
         programs.write_points(service.data / "points")
         service.start()
         service.dataset("points", "csv", {"group_column": "family"})
-        hold(service, held)
+        fill(service, queued)
         short = programs.points_job(train={"steps": 5, "epochs": None})
         short["train"].pop("epochs")
         figures = start_times(service, short, arguments.jobs)
         for clients in CLIENTS:
             figures.update(post_load(service, json.dumps(held_job()), clients, arguments))
-        if held:
-            [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where job.project = 'held'")
-            assert int(waiting) == held, f"{waiting} of {held} jobs are still held"
+        assert still_queued(service) == queued, f"{still_queued(service)} of {queued} jobs are still in the queue"
         return figures
     finally:
         service.close()
@@ -114,19 +122,19 @@ def main():
     parser.add_argument("--other", default="", help="programs of the build to compare with")
     parser.add_argument("--options", default="", help="options of the first build's slipwayd")
     parser.add_argument("--other-options", default="", help="options of the other build's slipwayd")
-    parser.add_argument("--held", type=int, default=0, help="held jobs in front of the first build's queue")
-    parser.add_argument("--other-held", type=int, default=0, help="held jobs in front of the other build's queue")
+    parser.add_argument("--queued", type=int, default=0, help="jobs in front of the first build's queue")
+    parser.add_argument("--other-queued", type=int, default=0, help="jobs in front of the other build's queue")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5, help="of each load")
-    parser.add_argument("--jobs", type=int, default=30, help="short jobs of a round")
+    parser.add_argument("--jobs", type=int, default=200, help="short jobs of a round")
     parser.add_argument("--load", default=str(ROOT / "build/release/bin/bench_http_load"),
                         help="program that posts: cmake --build build/release --target bench_http_load")
     arguments = parser.parse_args()
     if not pathlib.Path(arguments.load).exists():
         parser.error(f"--load: there is no {arguments.load}; cmake --build build/release --target bench_http_load")
-    sides = {"first": (arguments.bin, arguments.options, arguments.held)}
+    sides = {"first": (arguments.bin, arguments.options, arguments.queued)}
     if arguments.other:
-        sides["other"] = (arguments.other, arguments.other_options, arguments.other_held)
+        sides["other"] = (arguments.other, arguments.other_options, arguments.other_queued)
     found = {side: [] for side in sides}
     for number in range(arguments.rounds):
         for side in sorted(sides, reverse=number % 2 == 1):

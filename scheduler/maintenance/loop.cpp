@@ -177,9 +177,9 @@ struct MaintenanceLoop::Parts {
     }
 
     bool count() {
-        store::fold_job_counts(store, term);
+        const bool more = store::fold_job_counts(store, term);
         store::fold_project_usage(store, term);
-        return false;
+        return more;
     }
 
     bool prune_keys() { return pruned(store::prune_idempotency_keys(store, term)); }

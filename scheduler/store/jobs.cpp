@@ -323,9 +323,14 @@ std::map<JobState, std::int64_t> count_jobs(Store& store) {
     return counts;
 }
 
-void fold_job_counts(Store& store, const LeaderTerm& term) {
-    write_as_leader(store.pool(), term,
-                    {{&queries::fold_job_counts, {}}, {&queries::fold_held_counts, {}}});
+bool fold_job_counts(Store& store, const LeaderTerm& term) {
+    constexpr int held_rows_max = 10'000;
+    const std::vector<Rows> answers = write_as_leader(
+        store.pool(), term,
+        {{&queries::fold_job_counts, {}}, {&queries::fold_held_counts, {held_rows_max}}});
+    const Row held = answers[1][0];
+    // A batch of sums alone, one for each project and class, would not become fewer.
+    return held.integer("folded") == held_rows_max && held.integer("sums") < held_rows_max / 2;
 }
 
 }    // namespace slipway::store

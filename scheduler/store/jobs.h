@@ -263,6 +263,8 @@ struct QueuedCounts {
 
 QueuedCounts count_queued_jobs(Store& store, std::string_view project, std::string_view token_id);
 
-void fold_job_counts(Store& store, const LeaderTerm& term = {});
+/// Adds changes of the counts up. Of those of held jobs 10,000 at once, which take some 10 ms: a
+/// start that comes meanwhile waits for no more than that. True: there are more.
+bool fold_job_counts(Store& store, const LeaderTerm& term = {});
 
 }    // namespace slipway::store

@@ -63,7 +63,7 @@ class Benches(unittest.TestCase):
     def test_what_a_long_queue_costs_a_submission_is_printed(self):
         programs = os.environ["SLIPWAY_BIN_DIR"]
         ran = subprocess.run([sys.executable, ROOT / "bench" / "service_load.py", "--bin", programs, "--other", programs,
-                              "--other-held", "2000", "--rounds", "1", "--seconds", "0.5", "--jobs", "2", "--load", LOAD],
+                              "--other-queued", "2000", "--rounds", "1", "--seconds", "0.5", "--jobs", "2", "--load", LOAD],
                              capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         figures = json.loads(ran.stdout)

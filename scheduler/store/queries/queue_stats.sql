@@ -64,13 +64,19 @@ left join moved on moved.at > statement_timestamp() - make_interval(secs => wind
 group by window_s
 order by window_s
 
--- fold_held_counts: adds the changes up
+-- fold_held_counts: adds the changes up, a batch of rows at once
+-- in     $1 rows_max
+-- out    folded: rows that were added up; sums: rows that stand for them
 with folded as (
     delete from queue_held_count
+    where ctid = any (array(select ctid from queue_held_count limit $1))
     returning project, class_rank, code, jobs
+), sums as (
+    insert into queue_held_count (project, class_rank, code, jobs)
+    select project, class_rank, code, sum(jobs)
+    from folded
+    group by project, class_rank, code
+    having sum(jobs) <> 0
+    returning jobs
 )
-insert into queue_held_count (project, class_rank, code, jobs)
-select project, class_rank, code, sum(jobs)
-from folded
-group by project, class_rank, code
-having sum(jobs) <> 0
+select (select count(*) from folded) as folded, (select count(*) from sums) as sums

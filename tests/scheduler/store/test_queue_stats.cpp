@@ -104,6 +104,35 @@ TEST_F(QueueNumbers, whatever_a_job_does_is_counted) {
     EXPECT_TRUE(read_queue_stats(store).totals.empty());
 }
 
+TEST_F(QueueNumbers, changes_of_held_jobs_are_added_up_in_batches) {
+    database.sql(
+        "insert into queue_held_count (project, class_rank, code, jobs)"
+        " select 'a', n % 2, 'start_after', case when n % 5 = 0 then -1 else 1 end"
+        " from generate_series(1, 25000) as n");
+    const auto sums = [&] {
+        return database.sql("select string_agg(sum::text, ' ') from (select sum(jobs) as sum"
+                            " from queue_held_count group by class_rank order by class_rank) as s");
+    };
+    EXPECT_EQ(sums(), "7500 7500");
+    int folds = 1;
+    for (; fold_job_counts(store); ++folds) {
+        EXPECT_EQ(sums(), "7500 7500");
+        ASSERT_LT(folds, 10) << "it does not end";
+    }
+    EXPECT_EQ(folds, 3);
+    EXPECT_EQ(sums(), "7500 7500");
+    fold_job_counts(store);    // the sums of the batches
+    EXPECT_EQ(count("queue_held_count"), 2);
+}
+
+TEST_F(QueueNumbers, more_sums_than_a_batch_has_rows_do_not_keep_the_leader_busy) {
+    database.sql(
+        "insert into queue_held_count (project, class_rank, code, jobs)"
+        " select 'p' || n, 0, 'start_after', 1 from generate_series(1, 12000) as n");
+    EXPECT_FALSE(fold_job_counts(store));
+    EXPECT_EQ(count("queue_held_count"), 12000);
+}
+
 TEST_F(QueueNumbers, what_was_submitted_started_and_ended_lately_is_counted) {
     add_host();
     const std::string dataset = ready_dataset();
