@@ -58,7 +58,8 @@ class Benches(unittest.TestCase):
         figures = json.loads(ran.stdout)
         self.assertEqual(figures["jobs"], 500)
         self.assertEqual(set(figures["long"]), {"stats_ms", "page_ms", "explain_ms", "job_ms", "simulate_ms"})
-        self.assertEqual(set(figures["short"]), set(figures["ratio"]))
+        self.assertEqual(set(figures["page"]), set(figures["ratio"]))
+        self.assertEqual(set(figures["bounded"]), set(figures["ratio"]))
 
     def test_what_a_long_queue_costs_a_submission_is_printed(self):
         programs = os.environ["SLIPWAY_BIN_DIR"]

@@ -60,7 +60,10 @@ with recursive found (project, group_name, pool, shape) as (
                             > (found.project, found.group_name, found.pool, found.shape)
                         order by project, group_name, pool, shape
                         limit 1) as next
-), known as (    -- first_class 5, behind all classes: only what is fresh is read
+), known as (
+    -- first_class 5, behind all classes: only what is fresh is read. Between two times, although the
+    -- second is never reached: of what comes after one time a plan that is kept assumes a third of
+    -- the queue, and then reads all of another index.
     select project, group_name, pool, shape, first_class, first_queued_at
     from unnest($4::text[], $5::text[], $6::text[], $7::bigint[], $8::integer[], $9::timestamptz[])
          as earlier (project, group_name, pool, shape, first_class, first_queued_at)
@@ -69,8 +72,9 @@ with recursive found (project, group_name, pool, shape) as (
     from generate_series(0, 4) as class
     cross join lateral (select project, group_name, pool, shape
                         from queue
-                        where class_rank = class::smallint and queued_at >= $10::timestamptz
-                          and ready
+                        where class_rank = class::smallint and ready
+                          and queued_at between $10::timestamptz
+                                            and $10::timestamptz + interval '1000 years'
                         order by queued_at
                         limit 10000) as fresh
 ), present as (
