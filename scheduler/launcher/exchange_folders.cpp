@@ -19,6 +19,11 @@
 // the first names go. Renaming the files one by one was the alternative: a checkpoint that is being
 // downloaded would be absent for a moment, and what a collector removes in that moment would stay.
 // Who removes a file meanwhile is followed: a first name that is gone takes the second one along.
+//
+// Somebody else may exchange the same folder: an attempt that was lost while its service stood
+// still runs again, and a worker of another service has its folder. So the folder that is wanted is
+// named by its inode, and the one that came back is looked at once more, since it may have changed
+// between the look and the exchange.
 namespace slipway {
 
 namespace fs = std::filesystem;
@@ -30,6 +35,23 @@ constexpr int exchanged_folders_max = 256;    // each holds two descriptors
 [[noreturn]] void fail_exchange(const fs::path& path, int reason) {
     throw Error{ErrorCode::unavailable,
                 fmt::format("{} cannot be replaced: {}", path.string(), std::strerror(reason))};
+}
+
+FolderId id_of(const UniqueFd& folder, const fs::path& path) {
+    struct stat facts {};
+    if (fstat(folder.get(), &facts) != 0) fail_exchange(path, errno);
+    return {facts.st_dev, facts.st_ino};
+}
+
+UniqueFd open_top(const fs::path& path) {
+    UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder) fail_exchange(path, errno);
+    return folder;
+}
+
+[[noreturn]] void fail_other_folder(const fs::path& path) {
+    throw Error{ErrorCode::unavailable,
+                fmt::format("{} cannot be replaced: another folder stands there", path.string())};
 }
 
 /// A folder whose files have second names in another one.
@@ -45,13 +67,17 @@ class Exchange {
 public:
     Exchange(const fs::path& fresh, const fs::path& target) : fresh_(fresh), target_(target) {}
 
-    void run() {
+    void run(const std::optional<FolderId>& expected) {
         LinkedFolder top{{}, open_top(target_), open_top(fresh_), {}, {}};
+        const FolderId taken = id_of(top.first, target_);
+        if (expected && taken != *expected) fail_other_folder(target_);
         try {
             link_all(top, 0);
-            if (renameat2(AT_FDCWD, fresh_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) !=
-                0)
-                fail_exchange(target_, errno);
+            exchange_names();
+            if (folder_id(fresh_) != taken) {
+                exchange_names();
+                fail_other_folder(target_);
+            }
         } catch (const Error&) {
             remove_second(top);
             throw;
@@ -60,10 +86,9 @@ public:
     }
 
 private:
-    static UniqueFd open_top(const fs::path& path) {
-        UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        if (!folder) fail_exchange(path, errno);
-        return folder;
+    void exchange_names() const {
+        if (renameat2(AT_FDCWD, fresh_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) != 0)
+            fail_exchange(target_, errno);
     }
 
     UniqueFd open_below(const UniqueFd& folder, const std::string& name) const {
@@ -155,8 +180,13 @@ private:
 
 }    // namespace
 
-void exchange_folders(const fs::path& fresh, const fs::path& target) {
-    Exchange(fresh, target).run();
+FolderId folder_id(const fs::path& path) {
+    return id_of(open_top(path), path);
+}
+
+void exchange_folders(const fs::path& fresh, const fs::path& target,
+                      const std::optional<FolderId>& expected) {
+    Exchange(fresh, target).run(expected);
 }
 
 }    // namespace slipway

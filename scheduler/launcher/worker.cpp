@@ -15,8 +15,6 @@
 #include <string_view>
 
 #include "api/base/error.h"
-#include "scheduler/launcher/exchange_folders.h"
-
 namespace slipway {
 
 namespace fs = std::filesystem;
@@ -91,8 +89,10 @@ Worker::Worker(WorkerKey key, fs::path folder, const StayRequest& first,
       folder_(std::move(folder)),
       process_(std::move(process)),
       sockets_(std::move(sockets)),
-      events_(make_epoll({sockets_.ours.get(), process_->end_fd()})),
-      lent_(first.own) {}
+      events_(make_epoll({sockets_.ours.get(), process_->end_fd()})) {
+    for (const fs::path& path : first.own)
+        lent_.push_back({path, folder_id(path)});
+}
 
 void Worker::begin(const StayRequest& run, int lock_fd) {
     send_with_descriptor(sockets_.ours.get(), to_message(WorkerOrder{run.run_folder.string()}),
@@ -102,22 +102,25 @@ void Worker::begin(const StayRequest& run, int lock_fd) {
 void Worker::give(const StayRequest& run, int lock_fd) {
     take_folders_back();
     for (const fs::path& target : run.own) {
-        exchange_folders(folder_ / fmt::to_string(lent_.size()), target);
-        lent_.push_back(target);
+        const fs::path ours = folder_ / fmt::to_string(lent_.size());
+        const FolderId id = folder_id(ours);
+        exchange_folders(ours, target);
+        lent_.push_back({target, id});
     }
     begin(run, lock_fd);
 }
 
 void Worker::take_folders_back() {
     while (!lent_.empty()) {
-        exchange_folders(folder_ / fmt::to_string(lent_.size() - 1), lent_.back());
+        exchange_folders(folder_ / fmt::to_string(lent_.size() - 1), lent_.back().path,
+                         lent_.back().id);
         lent_.pop_back();
     }
 }
 
 bool Worker::has_lent(const fs::path& path) const {
-    return std::ranges::any_of(lent_, [&](const fs::path& folder) {
-        return std::ranges::mismatch(folder, path).in1 == folder.end();
+    return std::ranges::any_of(lent_, [&](const LentFolder& folder) {
+        return std::ranges::mismatch(folder.path, path).in1 == folder.path.end();
     });
 }
 

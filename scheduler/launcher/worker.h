@@ -9,6 +9,7 @@
 #include "api/base/clock.h"
 #include "api/base/posix.h"
 #include "api/protocol/worker_messages.h"
+#include "scheduler/launcher/exchange_folders.h"
 #include "scheduler/launcher/launcher.h"
 
 namespace slipway {
@@ -49,7 +50,7 @@ public:
     /// errors  as begin()
     void give(const StayRequest& run, int lock_fd);
     /// Takes the folders from the last run, whose own stand there again.
-    /// errors  as begin()
+    /// errors  as begin(), also when another attempt of the last run has its folders by now
     void take_folders_back();
     /// Whether the last run's folders, which it still has, hold `path`.
     bool has_lent(const std::filesystem::path& path) const;
@@ -65,12 +66,18 @@ public:
     Tick idle_since() const { return idle_since_; }
 
 private:
+    /// A folder that it may write, and where it stands.
+    struct LentFolder {
+        std::filesystem::path path;
+        FolderId id;
+    };
+
     const WorkerKey key_;
     const std::filesystem::path folder_;
     const std::unique_ptr<LaunchedProcess> process_;
     const Sockets sockets_;
-    const UniqueFd events_;                      // an epoll of the socket and the process
-    std::vector<std::filesystem::path> lent_;    // where its folders stand; by their numbers
+    const UniqueFd events_;           // an epoll of the socket and the process
+    std::vector<LentFolder> lent_;    // by their numbers
     Tick idle_since_{};
 };
 

@@ -78,6 +78,16 @@ TEST_F(ExchangeFolders, refuse_what_is_no_folder_or_too_much_and_change_nothing)
     EXPECT_TRUE(fs::is_directory(deep));
 }
 
+TEST_F(ExchangeFolders, leave_a_folder_alone_that_is_not_the_expected_one) {
+    folder.write("target/frames", "1\n");
+    const FolderId before = folder_id(target);
+    EXPECT_THROW(exchange_folders(fresh, target, folder_id(fresh)), Error);
+    EXPECT_EQ(folder_id(target), before);
+    EXPECT_TRUE(fs::is_empty(fresh));
+    exchange_folders(fresh, target, before);
+    EXPECT_EQ(folder_id(fresh), before);
+}
+
 // Method: a reader opens a file by its path all the time, while its folder is exchanged.
 TEST_F(ExchangeFolders, hide_no_file_for_a_moment) {
     const fs::path file = folder.write("target/last/weights", "bits");
