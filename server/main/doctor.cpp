@@ -6,6 +6,7 @@
 #include "api/base/error.h"
 #include "scheduler/launcher/confine/features.h"
 #include "scheduler/launcher/slurm/cluster.h"
+#include "scheduler/launcher/slurm/node_reach.h"
 #include "scheduler/store/cluster/layout.h"
 #include "server/main/commands.h"
 #include "server/main/home.h"
@@ -51,6 +52,36 @@ Finding home(const Options& options) {
     return {"home", true, fmt::format("{}, {:.1f} GiB free", folder.string(), free_gib)};
 }
 
+std::string words_for(const std::vector<ClusterNode>& nodes) {
+    const std::size_t others = nodes.size() - 1;
+    if (others == 0) return fmt::format("node {} is another machine", nodes.front().name);
+    return fmt::format("node {} and {} more are other machines", nodes.front().name, others);
+}
+
+Finding slurm_address(const Options& options) {
+    constexpr const char* name = "slurm address";
+    const std::string& address = options.slurm_address;
+    const auto port = std::uint16_t(options.slurm_port);
+    const auto elsewhere = nodes_elsewhere(cluster_nodes(options.slurm_partition));
+    if (address.empty() && elsewhere.empty())
+        return {name, true, "not needed: all nodes are this machine"};
+    if (address.empty())
+        return {name, false,
+                words_for(elsewhere) +
+                    ": give --slurm-address, an address of this machine that "
+                    "the nodes reach"};
+    try {
+        check_node_reach(address, elsewhere);
+        // The service that runs with this home folder listens at the port itself.
+        const bool runs = is_home_in_use(home_folder(options.home));
+        if (!runs) check_listening_port(address, port);
+        const std::string where = port == 0 ? address : fmt::format("{} port {}", address, port);
+        return {name, true, where + (runs ? ", slipwayd is running" : "")};
+    } catch (const Error& error) {
+        return {name, false, error.what()};
+    }
+}
+
 /// Nothing where no attempt is a job of Slurm.
 std::vector<Finding> slurm(const Options& options) {
     if (!uses_slurm(options)) return {};
@@ -62,7 +93,8 @@ std::vector<Finding> slurm(const Options& options) {
                  kept ? "kept by cgroups of the nodes"
                       : "not kept by Slurm (task/cgroup with ConstrainRAMSpace would): only the "
                         "limit that confinement sets holds",
-                 false}};
+                 false},
+                slurm_address(options)};
     } catch (const Error& error) {
         return {{"slurm", false, error.what()}};
     }

@@ -66,8 +66,10 @@ std::string first_line(const fs::path& path) {
     return line;
 }
 
+constexpr const char* lock_file = "slipwayd.lock";
+
 UniqueFd lock_home(const fs::path& home) {
-    const fs::path path = home / "slipwayd.lock";
+    const fs::path path = home / lock_file;
     UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock) fail(path, "cannot be written");
     if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
@@ -101,6 +103,12 @@ fs::path home_folder(const std::string& given) {
         return fs::path(user) / ".local/share/slipway";
     throw Error(ErrorCode::invalid_argument,
                 "there is no home folder: HOME is not set; give one with --home or SLIPWAY_HOME");
+}
+
+bool is_home_in_use(const fs::path& folder) {
+    // Shared: two that look at the same time do not see each other.
+    const UniqueFd lock(open((folder / lock_file).c_str(), O_RDONLY | O_CLOEXEC));
+    return lock && flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Home::Home(fs::path folder) : path_(std::move(folder)) {

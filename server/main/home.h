@@ -12,6 +12,9 @@ namespace slipway {
 /// Absolute. errors  throws invalid_argument when none of them can be told
 std::filesystem::path home_folder(const std::string& given);
 
+/// Whether a slipwayd runs with this home folder, which may be absent. Changes nothing.
+bool is_home_in_use(const std::filesystem::path& folder);
+
 /// The home folder of one slipwayd: made with its folders when absent, and locked: two slipwayd
 /// never share one. The lock goes with the process, however it ends.
 class Home {

@@ -1,8 +1,12 @@
 """Goal: attempts that run as jobs of Slurm end as those of this machine do, with the same bits, whatever is killed.
 Method: the real service on a real cluster of two hosts on this machine, which deploy/slurm/up starts."""
+import fcntl
 import os
+import pathlib
 import signal
+import socket
 import subprocess
+import tempfile
 import unittest
 
 from service import BIN, points_job, serve_points, wait_for
@@ -112,6 +116,59 @@ class SlurmSettings(unittest.TestCase):
     def test_doctor_says_that_slurm_does_not_answer(self):
         said = self.slipwayd("doctor", "--launcher", "slurm", environment={"SLURM_CONF": "/nonexistent/slurm.conf"}, check=1)
         self.assertRegex(said, r"NO\s+slurm\s+\S")
+
+
+# Of a cluster with one node, whose address is the first word.
+SINFO = """#!/bin/sh
+case "$*" in *--Node*) echo "node1 {address}" ;; *) echo "1 idle" ;; esac
+"""
+
+
+class SlurmAddress(unittest.TestCase):
+    """What `slipwayd doctor` says of it. Method: programs on the PATH that stand for Slurm's."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+        (self.folder / name).chmod(0o755)
+
+    def said(self, *words, node="127.0.0.1", home="home"):
+        """The line of the address."""
+        self.write("sinfo", SINFO.format(address=node))
+        self.write("scontrol", "#!/bin/sh\n")
+        done = subprocess.run([BIN / "slipwayd", "doctor", "--home", self.folder / home, "--launcher", "slurm", *words], capture_output=True,
+                              text=True, timeout=60, env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"))
+        lines = [line for line in done.stdout.splitlines() if " slurm address " in line]
+        self.assertEqual(len(lines), 1, done.stdout + done.stderr)
+        return lines[0]
+
+    def test_it_is_not_needed_where_all_nodes_are_this_machine(self):
+        self.assertRegex(self.said(), "^ok .*not needed")
+        self.assertRegex(self.said("--slurm-address", "127.0.0.1"), "^ok .*127.0.0.1$")
+
+    def test_it_is_needed_where_a_node_is_another_machine(self):
+        self.assertRegex(self.said(node="192.0.2.7"), "^NO .*node1 is another machine: give --slurm-address")
+
+    def test_it_must_be_reached_by_the_nodes(self):
+        self.assertRegex(self.said("--slurm-address", "127.0.0.1", node="192.0.2.7"), "^NO .*127.0.0.1 is reached from this machine only")
+
+    def test_it_must_be_of_this_machine(self):
+        self.assertRegex(self.said("--slurm-address", "192.0.2.8"), "^NO .*cannot listen at 192.0.2.8")
+
+    def test_the_port_must_be_free_unless_the_service_itself_has_it(self):
+        home = self.folder / "home"
+        home.mkdir()
+        with socket.socket() as taken, open(home / "slipwayd.lock", "w") as lock:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            words = ("--slurm-address", "127.0.0.1", "--slurm-port", str(taken.getsockname()[1]))
+            self.assertRegex(self.said(*words), "^NO .*cannot listen at 127.0.0.1 port")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.assertRegex(self.said(*words), "^ok .*slipwayd is running")
 
 
 if __name__ == "__main__":

@@ -98,6 +98,17 @@ class SlurmNetworkTestCase(unittest.TestCase):
         number = slurm_service.slurm_number(self.cluster, job_id)
         return int(re.search(r" NodeList=node(\d)", self.cluster.run("scontrol", "show", "job", number))[1])
 
+    # ---- before the first job ---------------------------------------------------
+    def test_the_doctor_knows_which_address_the_nodes_reach(self):
+        def said(*words):
+            done = subprocess.run([BIN / "slipwayd", "doctor", "--home", self.service.home, "--launcher", "slurm", *words],
+                                  capture_output=True, text=True, timeout=60)
+            return [line for line in done.stdout.splitlines() if " slurm address " in line][0]
+        address = self.cluster.address(0)
+        self.assertRegex(said("--slurm-address", address, "--slurm-port", str(self.port())), f"^ok .*{address} port .*slipwayd is running")
+        self.assertRegex(said("--slurm-address", "127.0.0.1"), "^NO .*from this machine only, and node node1 is another one")
+        self.assertRegex(said(), "^NO .*node node1 and 1 more are other machines: give --slurm-address")
+
     # ---- jobs -------------------------------------------------------------------
     def test_a_job_on_another_machine_succeeds_and_can_be_stopped(self):
         job_id = self.long_job("one core")

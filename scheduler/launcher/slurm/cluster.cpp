@@ -24,6 +24,10 @@ std::string ask(const std::vector<std::string>& words) {
     throw Error{ErrorCode::unavailable, fmt::format("{}: {}", words.front(), said)};
 }
 
+std::string nodes_of(const std::string& partition) {
+    return partition.empty() ? "--all" : "--partition=" + partition;
+}
+
 /// The value of a line "Name = value" of scontrol show config; empty: there is none.
 std::string setting(const std::string& config, const std::string& name) {
     std::istringstream lines(config);
@@ -43,8 +47,7 @@ std::string setting(const std::string& config, const std::string& name) {
 }    // namespace
 
 std::string describe_cluster(const std::string& partition) {
-    const std::string which = partition.empty() ? "--all" : "--partition=" + partition;
-    std::istringstream lines(ask({"sinfo", "--noheader", which, "--format=%D %T"}));
+    std::istringstream lines(ask({"sinfo", "--noheader", nodes_of(partition), "--format=%D %T"}));
     int nodes = 0;
     std::map<std::string, int> states;
     int count = 0;
@@ -59,6 +62,19 @@ std::string describe_cluster(const std::string& partition) {
     for (const auto& [state, number] : states)
         said += fmt::format(" {} {}", number, state);
     return said;
+}
+
+std::vector<ClusterNode> cluster_nodes(const std::string& partition) {
+    std::istringstream lines(
+        ask({"sinfo", "--noheader", "--Node", nodes_of(partition), "--format=%N %o"}));
+    // A node has a line for each of its partitions.
+    std::map<std::string, std::string> addresses;
+    for (std::string name, address; lines >> name >> address;)
+        addresses[name] = address;
+    std::vector<ClusterNode> nodes;
+    for (const auto& [name, address] : addresses)
+        nodes.push_back({.name = name, .address = address});
+    return nodes;
 }
 
 bool keeps_memory() {

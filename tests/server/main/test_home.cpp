@@ -32,6 +32,17 @@ TEST(Home, a_new_one_has_its_folders_and_modes) {
     EXPECT_EQ(read_file(home.path() / "slipwayd.pid"), std::to_string(getpid()) + "\n");
 }
 
+TEST(Home, it_is_in_use_while_a_service_has_it) {
+    const TempFolder folder;
+    EXPECT_FALSE(is_home_in_use(folder.path() / "home")) << "there is none";
+    {
+        const Home home(folder.path() / "home");
+        EXPECT_TRUE(is_home_in_use(home.path()));
+    }
+    EXPECT_FALSE(is_home_in_use(folder.path() / "home"));
+    const Home again(folder.path() / "home");
+}
+
 TEST(Home, an_older_one_is_closed_to_others) {
     const TempFolder folder;
     fs::create_directory(folder.path() / "home");
