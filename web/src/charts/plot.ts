@@ -6,11 +6,13 @@ import { x_extent, y_extent } from "./extent";
 import { paint } from "./paint";
 import { ink } from "./palette";
 import { type Frame, type Shape, shapes_of } from "./shapes";
+import { linear_ticks, log_ticks, with_room } from "./tick_places";
 import { count_tick_labels, log_tick_labels, tick_labels, time_tick_labels } from "./ticks";
 import type { Range, View } from "./view";
 
 export const height_px = 260;
 const edge_px = 3;
+export const label_space_px = { x: 70, y: 30 };
 const many_curves = 16;
 
 export interface PlotInputs {
@@ -61,6 +63,21 @@ function draw(plot: uPlot, inputs: PlotInputs) {
   ctx.restore();
 }
 
+const some_width = 5; // uPlot wants to know the decimals of a narrower one
+
+/** Marks of an axis instead of uPlot's: it is given the whole range as the distance of two of them, so that it says how long the axis is. */
+function marks(scale: "x" | "y", log: boolean): uPlot.Axis {
+  const space = label_space_px[scale];
+  const find = log ? log_ticks : linear_ticks;
+  return {
+    scale,
+    space,
+    incrs: (_, __, min, max) => [Math.max(some_width, max - min)],
+    splits: (_, __, min, max, width, width_px) => find(min, max, Math.max(1, Math.floor((((max - min) / width) * width_px) / space))),
+    filter: (plot, values) => (log ? with_room(values, (value) => plot.valToPos(value, scale), space) : values),
+  };
+}
+
 function axes(view: View, y_title: string): uPlot.Axis[] {
   const { text, grid } = ink();
   const common = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif" };
@@ -68,8 +85,8 @@ function axes(view: View, y_title: string): uPlot.Axis[] {
   const y_labels = view.log_y.value ? log_tick_labels : tick_labels;
   const x_title = view.x_axis.value === "time" ? "time since the start" : view.x_axis.value;
   return [
-    { ...common, label: x_title, size: 34, space: 70, values: (_, ticks) => x_labels(ticks) },
-    { ...common, label: y_title, size: 62, values: (_, ticks) => y_labels(ticks) },
+    { ...common, ...marks("x", view.log_x.value), label: x_title, size: 34, values: (_, ticks) => x_labels(ticks) },
+    { ...common, ...marks("y", view.log_y.value), label: y_title, size: 62, values: (_, ticks) => y_labels(ticks) },
   ];
 }
 

@@ -1,8 +1,9 @@
 // A plot as an SVG file: the same shapes as on the canvas, with axes, grid and the names of the curves.
 import type uPlot from "uplot";
 import { ink } from "./palette";
-import { shapes_in, type PlotInputs } from "./plot";
+import { label_space_px, shapes_in, type PlotInputs } from "./plot";
 import type { Shape } from "./shapes";
+import { linear_ticks, log_ticks, with_room } from "./tick_places";
 import { log_tick_labels, tick_labels } from "./ticks";
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]!);
@@ -20,28 +21,18 @@ const writers: Record<Shape["kind"], (shape: Shape) => string> = {
 
 const tick_count = 5;
 
-/** Round values in the sight of a scale. */
-function ticks(min: number, max: number, log: boolean): number[] {
-  if (log) {
-    const first = Math.ceil(Math.log10(min));
-    return Array.from({ length: Math.max(0, Math.floor(Math.log10(max)) - first + 1) }, (_, i) => 10 ** (first + i));
-  }
-  const rough = (max - min) / tick_count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough)!;
-  const first = Math.ceil(min / step);
-  return Array.from({ length: Math.floor(max / step) - first + 1 }, (_, i) => +((first + i) * step).toPrecision(12));
-}
-
 function grid(plot: uPlot, inputs: PlotInputs, size: number): string {
   const { left, top, width, height } = plot.bbox;
   const { text, grid: line } = ink();
   const { log_x, log_y, x_axis } = inputs.view;
-  const xs = ticks(plot.scales.x.min!, plot.scales.x.max!, log_x.value);
-  const ys = ticks(plot.scales.y.min!, plot.scales.y.max!, log_y.value);
-  const labels = (values: number[], log: boolean) => (log ? log_tick_labels : tick_labels)(values);
-  const x_labels = labels(xs, log_x.value);
-  const y_labels = labels(ys, log_y.value);
+  const axis = (scale: "x" | "y", log: boolean) => {
+    const { min, max } = plot.scales[scale];
+    const values = (log ? log_ticks : linear_ticks)(min!, max!, tick_count);
+    const place = (value: number) => plot.valToPos(value, scale, true);
+    return { values, labels: log ? log_tick_labels(with_room(values, place, label_space_px[scale] * devicePixelRatio)) : tick_labels(values) };
+  };
+  const { values: xs, labels: x_labels } = axis("x", log_x.value);
+  const { values: ys, labels: y_labels } = axis("y", log_y.value);
   const word = (x: number, y: number, anchor: string, content: string, more = "") =>
     `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${text}" font-size="${size}" text-anchor="${anchor}"${more}>${escaped(content)}</text>`;
   const rule = (x1: number, y1: number, x2: number, y2: number) => `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" stroke="${line}"/>`;
