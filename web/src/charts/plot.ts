@@ -110,7 +110,7 @@ export function refit(plot: uPlot, inputs: PlotInputs) {
 export function make_plot(inputs: PlotInputs): uPlot {
   const { element, view, y_title, zoomed, hovered } = inputs;
   const { x, y } = extents(inputs);
-  const scale = (log: boolean, range: Range): uPlot.Scale => ({ time: false, auto: false, distr: log ? 3 : 1, ...range });
+  const scale = (log: boolean, range: Range): uPlot.Scale => ({ time: false, auto: false, distr: log ? 3 : 1, range: (_, min, max) => [min, max], ...range });
   return new uPlot(
     {
       width: element.clientWidth || 480,

@@ -40,13 +40,13 @@ function in_sight(xs: number[], { x_min, x_max }: Frame): [number, number] {
   return [Math.max(0, first - 1), end + 1];
 }
 
-/** Positions, broken where a value is no number: each run of finite values is a line of its own. `xs` are positions already. */
+/** Positions, broken where a value or a place is no number: each run of finite ones is a line of its own. `xs` are positions already. */
 function runs(xs: number[], values: number[], { y }: Frame, log_y: boolean): number[][] {
   const found: number[][] = [];
   let run: number[] | undefined;
   for (let index = 0; index < xs.length; index++) {
     const value = values[index];
-    if (!Number.isFinite(value) || (log_y && value <= 0)) run = undefined;
+    if (!Number.isFinite(value) || !Number.isFinite(xs[index]) || (log_y && value <= 0)) run = undefined;
     else {
       if (!run) found.push((run = []));
       run.push(xs[index], y(value));
@@ -58,11 +58,11 @@ function runs(xs: number[], values: number[], { y }: Frame, log_y: boolean): num
 /** Areas between the least and the greatest of the values that points stand for; a point that is one value has none, and ends an area. */
 function envelopes(points: Point[], xs: number[], { y, bottom }: Frame, log_y: boolean): number[][] {
   const place = (value: number) => (log_y && value <= 0 ? bottom : y(value));
-  const is_bounded = ({ min, max }: Point) => Number.isFinite(min) && Number.isFinite(max);
+  const is_bounded = ({ min, max }: Point, index: number) => Number.isFinite(min) && Number.isFinite(max) && Number.isFinite(xs[index]);
   const found: number[][] = [];
   for (let first = 0; first < points.length; first++) {
     let end = first;
-    while (end < points.length && is_bounded(points[end])) end++;
+    while (end < points.length && is_bounded(points[end], end)) end++;
     if (end - first > 1) {
       const area: number[] = [];
       for (let index = first; index < end; index++) area.push(xs[index], place(points[index].max!));
@@ -78,7 +78,7 @@ const word_half_px = 14;
 
 function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: number[] }[] {
   return points.flatMap(({ value }, index) => {
-    if (Number.isFinite(value)) return [];
+    if (Number.isFinite(value) || !Number.isFinite(xs[index])) return [];
     const room = word_half_px * frame.scale; // a word at an end of the axis is not cut off
     const at = Math.max(frame.x(frame.x_min) + room, Math.min(frame.x(frame.x_max) - room, xs[index]));
     return [{ word: Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞", at: [at, value > 0 ? frame.top + 12 * frame.scale : frame.bottom - 4 * frame.scale] }];
