@@ -86,6 +86,11 @@ std::vector<std::string> notes_of(const ReportFacts& facts, const Metrics& metri
         notes.push_back(fmt::format("tracing bound: TraceTime is {:.0f} % of ExecuteTime",
                                     100 * traced / executed));
     }
+    if (facts.bottleneck.widens_bf16) {
+        notes.push_back(
+            "this CPU has no instructions that multiply bf16: a step in f32 takes as long, or "
+            "down to half the time");
+    }
     return notes;
 }
 

@@ -36,6 +36,11 @@ Advice about_compile(const BottleneckInputs& bottleneck) {
         "The program is compiled once, however long the job trains: a longer job pays it back."};
 }
 
+// With few rows a product of bf16 can take longer than one of f32, also where the CPU has
+// instructions for it. Which it is depends on network, batch and CPU: it is measured, not guessed.
+constexpr const char* compare_precisions =
+    " With small batches bf16 can take longer: compare the ExecuteTime of two short jobs.";
+
 /// Below this other programs take the CPUs away, and a worker waits for one that cannot run.
 constexpr double cpu_share_min = 0.8;
 
@@ -57,7 +62,8 @@ Advice about_sync(const BottleneckInputs& bottleneck) {
 
 Advice about_memory(const BottleneckInputs& bottleneck) {
     if (bottleneck.bf16) {
-        return {"train.precision", "With bf16 half as many bytes are moved."};
+        return {"train.precision",
+                std::string("With bf16 fewer bytes may be moved.") + compare_precisions};
     }
     if (bottleneck.shared_memory_share > 0.5) {
         return {"train.batch_size_per_core",
@@ -75,7 +81,9 @@ Advice about_compute(const BottleneckInputs& bottleneck) {
                             bottleneck.workers, bottleneck.cpus, with_all_cores)};
     }
     if (bottleneck.bf16) {
-        return {"train.precision", "With bf16 matmuls take about half the time."};
+        return {
+            "train.precision",
+            std::string("With bf16 large matmuls take about half the time.") + compare_precisions};
     }
     return {"model.arch",
             "Nothing is wasted: only a smaller network or fewer steps take less time."};

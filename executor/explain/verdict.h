@@ -23,7 +23,8 @@ struct BottleneckInputs {
     int workers = 1;    ///< threads that run them
     int cpus = 1;       ///< granted to the process
     bool images = false;
-    bool bf16 = false;                 ///< there is a faster precision to change to
+    bool bf16 = false;                 ///< there is a precision to change to that may be faster
+    bool widens_bf16 = false;          ///< it computes in bf16, without instructions for that
     bool counts_epochs = true;         ///< train.epochs is given, not train.steps
     std::int64_t late_compiles = 0;    ///< after warm-up
     double cpu_share = 1;    ///< CPU time that all threads got, of the time they had work to do

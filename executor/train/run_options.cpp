@@ -62,23 +62,24 @@ ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sa
     const int members = plan.member ? int(plan.member->hosts.size()) : 1;
     const int cores = int(plan.spec.accelerator.cores) / members;
     const int rank = plan.member ? plan.member->rank : 0;
+    const bool is_f32 = plan.spec.train.precision == Precision::f32;
     const bool reports = plan.spec.monitor.metrics_report != MetricsReport::never;
-    return {
-        .folder = reports ? plan.report_folder : std::filesystem::path(),
-        .attempt = plan.attempt,
-        .started = started,
-        .parts_per_core = int(sampler.cores) / members / cores,
-        .first_core = int(plan.spec.accelerator.core_id.value_or(1)) + rank * cores,
-        .bottleneck = {.cores = cores,
-                       .cpus = granted_cpus(),
-                       .images = decodes_images(data),
-                       .bf16 = plan.spec.train.precision == Precision::f32 && has_bf16_products(),
-                       .counts_epochs = plan.spec.train.epochs.has_value()},
-        .loader_threads = loader_options(plan, data).threads,
-        .augments = !plan.spec.data.augment.empty(),
-        .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
-        .cache = cache,
-        .position = plan.position};
+    return {.folder = reports ? plan.report_folder : std::filesystem::path(),
+            .attempt = plan.attempt,
+            .started = started,
+            .parts_per_core = int(sampler.cores) / members / cores,
+            .first_core = int(plan.spec.accelerator.core_id.value_or(1)) + rank * cores,
+            .bottleneck = {.cores = cores,
+                           .cpus = granted_cpus(),
+                           .images = decodes_images(data),
+                           .bf16 = is_f32 && has_bf16_products(),
+                           .widens_bf16 = !is_f32 && !has_bf16_products(),
+                           .counts_epochs = plan.spec.train.epochs.has_value()},
+            .loader_threads = loader_options(plan, data).threads,
+            .augments = !plan.spec.data.augment.empty(),
+            .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
+            .cache = cache,
+            .position = plan.position};
 }
 
 }    // namespace slipway

@@ -11,6 +11,7 @@ namespace slipway {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// 10 s: 1 s compiling, 1 s waiting for input, 4 s of steps on two workers that are idle a quarter
@@ -105,6 +106,14 @@ TEST(Report, notes_what_is_unusual) {
         metrics.add(Metric::trace_time, 1, Tick());
     metrics.add(Metric::execute_time, 10, Tick());
     EXPECT_THAT(report_text(facts, metrics), HasSubstr("tracing bound: TraceTime is 50 %"));
+}
+
+TEST(Report, notes_bf16_that_saves_no_time) {
+    ReportFacts facts = some_facts();
+    EXPECT_THAT(report_text(facts, Metrics()), Not(HasSubstr("bf16")));
+    facts.bottleneck.widens_bf16 = true;
+    EXPECT_THAT(report_text(facts, Metrics()),
+                HasSubstr("Note: this CPU has no instructions that multiply bf16"));
 }
 
 }    // namespace

@@ -54,5 +54,13 @@ TEST(Verdict, says_the_number_and_what_to_do) {
                 testing::HasSubstr("a smaller batch"));
 }
 
+// Goal: nobody is promised that bf16 is faster. Measured: with few rows it can be slower, also on
+// CPUs that multiply it in tiles (docs/training.md#precision).
+TEST(Verdict, another_precision_is_to_be_compared) {
+    for (const TimeShares& shares : {TimeShares{.memory = 1}, TimeShares{.compute = 1}})
+        EXPECT_THAT(judge(shares, {.cores = 8, .bf16 = true}).message,
+                    testing::HasSubstr("compare the ExecuteTime of two short jobs"));
+}
+
 }    // namespace
 }    // namespace slipway
