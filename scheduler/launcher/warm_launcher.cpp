@@ -226,8 +226,12 @@ std::shared_ptr<Worker> WarmLauncher::start(const LaunchRequest& request) const 
             write_record(folder, {.id = id, .scope = id_scope()});
             if (request.process.before_start) request.process.before_start(id);
         };
-        worker = std::make_shared<Worker>(key_of(request), folder, *request.stay,
-                                          local_.launch(made), std::move(sockets));
+        // Before the launch: were the program replaced between the two, a worker of the old build
+        // would have the key of the new one, and be used for it.
+        WorkerKey key = key_of(request);
+        std::unique_ptr<LaunchedProcess> process = local_.launch(made);
+        worker = std::make_shared<Worker>(std::move(key), folder, *request.stay, std::move(process),
+                                          std::move(sockets));
     } catch (const Error&) {
         pool_->forget(folder);
         throw;
