@@ -100,8 +100,7 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
 
 /// There may be no channel yet: the frame goes to the file, where the agent reads it after the
 /// exit.
-Ending give_up(const std::filesystem::path& run_folder, const Error& error, const Clock& clock) {
-    const Ending ending = failed_with(error);
+Ending give_up(const std::filesystem::path& run_folder, const Ending& ending, const Clock& clock) {
     try {
         FrameLog log(run_folder / "frames.ndjson", clock);
         say_last(log, ending);
@@ -118,10 +117,13 @@ Ending run_to_ending(const std::filesystem::path& run_folder, const Trainer& tra
     try {
         catch_stop_signals();
         const Result<ResolvedAttempt> order = read_attempt(run_folder);
-        if (!order) return give_up(run_folder, order.error(), clock);
-        return run_order(run_folder, *order, trainer, clock);
+        if (order) return run_order(run_folder, *order, trainer, clock);
+        const bool is_readable = order.error().code() != ErrorCode::conflict;
+        return give_up(run_folder,
+                       is_readable ? failed_with(order.error()) : of_another_build(order.error()),
+                       clock);
     } catch (const Error& error) {
-        return give_up(run_folder, error, clock);
+        return give_up(run_folder, failed_with(error), clock);
     }
 }
 

@@ -165,6 +165,14 @@ Ending failed_with(const Error& error) {
     return failure(code_of(error.code()), error.what());
 }
 
+Ending of_another_build(const Error& error) {
+    return failure(
+        "wrong_build",
+        fmt::format("the executor of this host cannot read the order of the service, and "
+                    "is of another build: install one build on all hosts: {}",
+                    error.what()));
+}
+
 Json done_frame(const Ending& ending) {
     const Json result = ending.result.empty() ? Json() : Json::parse(ending.result);
     return to_json(DoneFrame{.outcome = ending.outcome,

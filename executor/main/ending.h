@@ -44,6 +44,10 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
 /// An ending for an error that came before training.
 Ending failed_with(const Error& error);
 
+/// An ending for an order that this build cannot read: the job waits for the same build as the
+/// service's.
+Ending of_another_build(const Error& error);
+
 /// The `done` frame.
 Json done_frame(const Ending& ending);
 

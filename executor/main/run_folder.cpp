@@ -97,7 +97,7 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
                                .saves_requested = order.saves_requested,
                                .traceparent = order.traceparent};
     } catch (const Error& error) {
-        return Error{error.code(), fmt::format("{}: {}", path.string(), error.what())};
+        return Error{ErrorCode::conflict, fmt::format("{}: {}", path.string(), error.what())};
     }
 }
 

@@ -20,7 +20,8 @@ struct ResolvedAttempt {
 };
 
 /// Reads run_folder/attempt.json, written by the agent.
-/// errors  not_found without file, invalid_argument naming the field that is missing or wrong
+/// errors  not_found without file; invalid_argument when it is no JSON; conflict, naming the field,
+///         when one is missing, wrong or unknown: who wrote it has checked it, by another build
 Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder);
 
 /// A job spec's text, decoded. The error's message holds every problem, one per line.

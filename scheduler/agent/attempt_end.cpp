@@ -23,6 +23,7 @@ constexpr std::array<std::chrono::milliseconds, 4> retry_after{
 constexpr std::chrono::seconds start_again_after{10};
 constexpr std::chrono::seconds disk_again_after{120};
 constexpr const char* disk_full = "disk_full";
+constexpr const char* wrong_build = "wrong_build";
 
 /// Back to the queue, or wherever the job was on its way to.
 JobState let_go(JobState present) {
@@ -74,7 +75,10 @@ store::AttemptEnd reported(const DoneFrame& done, JobState present) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
         if (done.code == disk_full) wait_for_disk(end, present);
-        if (done.code == member_lost_code) restart_with_others(end, present);
+        // The host's programs are older or newer than the service's: another host has the same
+        // build, or this one will have it.
+        if (done.code == member_lost_code || done.code == wrong_build)
+            restart_with_others(end, present);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
             store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -202,11 +203,33 @@ TEST(RunAttempt, a_run_that_ends_says_so_last_and_inputs_its_process_record) {
     EXPECT_EQ(frames[2].at("outcome"), "succeeded");
 }
 
-TEST(RunAttempt, a_bad_order_fails_with_its_reason_on_file) {
+// Goal: a spec that the service took and this build does not know is not the job's fault.
+TEST(RunAttempt, an_order_of_another_build_is_no_spec_error) {
+    const auto refused = [](const std::function<void(Json&)>& change) {
+        const TempFolder folder;
+        Json order = order_json(folder.path());
+        change(order);
+        folder.write("attempt.json", order.dump());
+        EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 1);
+        const auto frames = frames_in(folder.path());
+        EXPECT_EQ(frames.size(), 1U);
+        EXPECT_EQ(frames.at(0).at("outcome"), "failed");
+        EXPECT_EQ(frames.at(0).at("code"), "wrong_build");
+        return frames.at(0).at("message").get<std::string>();
+    };
+    const auto names = [](const std::string& message, const char* field) {
+        return message.find(field) != std::string::npos;
+    };
+    EXPECT_TRUE(names(refused([](Json& order) { order["spec"]["train"]["of_tomorrow"] = 1; }),
+                      "of_tomorrow"));
+    EXPECT_TRUE(
+        names(refused([](Json& order) { order["spec"]["train"]["epochs"] = "many"; }), "epochs"));
+    EXPECT_TRUE(names(refused([](Json& order) { order["version"] = 999; }), "999"));
+}
+
+TEST(RunAttempt, an_order_that_is_damaged_fails_with_its_reason_on_file) {
     const TempFolder folder;
-    Json order = order_json(folder.path());
-    order["spec"]["train"]["epochs"] = "many";
-    folder.write("attempt.json", order.dump());
+    folder.write("attempt.json", "{");
     EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 1);
     const auto frames = frames_in(folder.path());
     ASSERT_EQ(frames.size(), 1U);

@@ -38,6 +38,18 @@ TEST(DecideEnd, one_whose_executor_never_heard_of_it_runs_again_at_once_and_unco
     EXPECT_EQ(decide_end(known).job_state, cancelled);
 }
 
+TEST(DecideEnd, one_whose_order_is_of_another_build_waits_for_the_same_one) {
+    EndFacts known = facts(running);
+    known.done = said(AttemptOutcome::failed, "wrong_build");
+    known.restarts = 7;
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_GT(end.retry_after, std::chrono::milliseconds(0));
+    EXPECT_EQ(end.reason->code, "wrong_build");
+    EXPECT_EQ(end.crash_key, "") << "as often as that takes";
+}
+
 TEST(DecideEnd, what_was_ended_with_others_or_by_the_cluster_runs_again_uncounted) {
     EndFacts known = facts(running);
     known.note = {.by = EndedBy::others, .where = "task 1 of job 17 of Slurm on node node2"};

@@ -1,0 +1,30 @@
+"""Goal: a host whose programs are older than the service ends no job.
+Method: the real service; a stored spec gets a field that no build knows, which is what an older executor sees of a new one."""
+import unittest
+
+from service import points_job, serve_points, wait_for
+
+ALL_CORES = {"accelerator": {"cores": 8}}
+
+
+class OlderPrograms(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=1000)
+
+    def test_a_job_waits_for_programs_that_know_its_fields(self):
+        before = self.service.submit(points_job(name="before", train={"epochs": 100000}, **ALL_CORES))
+        self.service.wait_state(before, "running")
+        job = self.service.submit(points_job(name="of tomorrow", limits={"max_restarts": 0}))
+        self.service.sql(f"update job set spec = jsonb_set(spec, '{{train,of_tomorrow}}', '1') where id = '{job}'")
+        self.service.post(f"/v1/jobs/{before}/cancel", {})
+        wait_for(lambda: self.service.job(job)["attempts"] >= 1 and self.service.job(job)["state"] == "queued", "the first attempt to end", 60)
+        reason = self.service.job(job)["reason"]
+        self.assertEqual(reason["code"], "wrong_build")
+        self.assertIn("of_tomorrow", reason["message"])
+        self.service.sql(f"update job set spec = spec #- '{{train,of_tomorrow}}' where id = '{job}'")    # the host is upgraded
+        self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+
+
+if __name__ == "__main__":
+    unittest.main()
