@@ -50,8 +50,11 @@ class TwoHosts:
                 [self.programs / "slipwayd", "agent", "--home", self.other_home, "--host-name", "second", "--dataset-root", self.service.data,
                  "--executor-grace-s", "6", "--database", f"postgresql:///slipway?user=slipway&host={lines[4]}&port={lines[3]}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
-        self.wait_for(lambda: self.service.sql("select 1 from host where name = 'second' and heartbeat_at > clock_timestamp() - interval '5 s'"),
-                      "the second host", 60, 0.2)
+        self.wait_for(self.has_agent, "the second host", 60, 0.2)
+
+    def has_agent(self):
+        assert self.agent.poll() is None, "the agent ended; it said:\n" + (self.service.home / "agent.log").read_text()[-3000:]
+        return self.service.sql("select 1 from host where name = 'second' and heartbeat_at > clock_timestamp() - interval '5 s'")
 
     def executors(self, job):
         """Process ids on both hosts."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from service import DATA
 
@@ -28,6 +29,55 @@ print(json.dumps({"median_ms": times[0], "cpu_ms": times[1]}))
 def measure(*arguments):
     executor = pathlib.Path(os.environ["SLIPWAY_BIN_DIR"]) / "slipway-executor"
     return subprocess.run([sys.executable, SCRIPT, "--executor", executor, *arguments], capture_output=True, text=True)
+
+
+# In place of slipwayd: one whose start does not end, or whose agent ends, and whose schema is half made.
+FAKE_SLIPWAYD = """#!/bin/sh
+case $1 in
+serve) echo "there is no room for the schema"; exec sleep 1000 ;;
+agent) echo "the agent is of another version"; exit 3 ;;
+verify) echo "column job.pruned does not exist"; exit 1 ;;
+esac
+"""
+
+
+class StartsThatFail(unittest.TestCase):
+    """Goal: what a measurement says of them is why, not what follows from it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        program = pathlib.Path(folder.name) / "slipwayd"
+        program.write_text(FAKE_SLIPWAYD)
+        program.chmod(0o755)
+        sys.path.insert(0, str(ROOT / "bench"))
+        self.addCleanup(sys.path.remove, str(ROOT / "bench"))
+        patched = unittest.mock.patch("service.BIN", program.parent)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_a_service_that_is_not_ready_in_time_is_named_with_what_it_said(self):
+        from killed_slices import TwoHosts
+        hosts = TwoHosts()
+        hosts.service.ready_s_max = 2
+        with self.assertRaises(AssertionError) as raised:
+            try:
+                hosts.start()
+            finally:
+                hosts.close()
+        self.assertIn("there is no room for the schema", str(raised.exception))
+
+    def test_an_agent_that_ends_is_named_with_what_it_said(self):
+        from killed_slices import TwoHosts
+        hosts = TwoHosts()
+        self.addCleanup(hosts.close)
+        data = hosts.service.home / "postgres" / "data"
+        data.mkdir(parents=True)
+        (data / "postmaster.pid").write_text("\n" * 3 + "5432\n/nowhere\n")
+        hosts.service.sql = lambda text: []
+        with self.assertRaises(AssertionError) as raised:
+            hosts.start_agent()
+        self.assertIn("the agent is of another version", str(raised.exception))
 
 
 class Benches(unittest.TestCase):
