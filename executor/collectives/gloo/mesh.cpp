@@ -23,6 +23,7 @@
 #include <optional>
 
 #include "api/base/posix.h"
+#include "api/base/printable.h"
 #include "executor/collectives/gloo/proof.h"
 #include "executor/collectives/gloo/rendezvous.h"
 #include "executor/collectives/member.h"
@@ -36,7 +37,9 @@ namespace {
 using std::chrono::steady_clock;
 using Deadline = steady_clock::time_point;
 
-constexpr std::uint64_t data_slot = 1, word_slot = 2, watch_slot = 3;
+constexpr std::uint64_t data_slot = 1, word_slot = 2, watch_slot = 3, farewell_slot = 4;
+/// For a farewell, of a member that cannot go on anyway.
+constexpr std::chrono::milliseconds farewell_wait_max{500};
 
 /// Gloo's messages begin with "[file:line] ".
 std::string plain(std::string_view message) {
@@ -121,6 +124,7 @@ Mesh::Mesh(const MemberOrder& order)
     publish(order_, own);
     connect(meet(order_, until));
     authenticate();
+    expect_farewells();
 }
 
 Mesh::~Mesh() = default;
@@ -182,8 +186,45 @@ void Mesh::lose_late(std::string_view phase, const std::vector<int>& late) {
                      order_.timeout_s));
 }
 
+/// The others end next, and are not the cause: they pass on what this member says.
 void Mesh::lose_broken(std::string_view phase, int rank, std::string_view why) {
-    lose(fmt::format("{} was lost at {}: {}", member_name(order_, rank), phase, why));
+    std::string message = farewell_of(rank);
+    if (message.empty())
+        message = fmt::format("{} was lost at {}: {}", member_name(order_, rank), phase, why);
+    say_farewell(message);
+    lose(message);
+}
+
+void Mesh::expect_farewells() {
+    farewells_.resize(order_.hosts.size());
+    for (const int rank : others_) {
+        FarewellPort& farewell = farewells_[std::size_t(rank)];
+        farewell.port = port(std::as_writable_bytes(std::span(farewell.text)));
+        // Whoever is lost already has said nothing: the operation that comes next finds it.
+        error_of([&] { farewell.port->recv(rank, farewell_slot); });
+    }
+}
+
+/// What a member whose connection is broken said before; empty: nothing.
+std::string Mesh::farewell_of(int rank) {
+    if (farewells_.empty()) return {};
+    FarewellPort& farewell = farewells_[std::size_t(rank)];
+    if (error_of([&] { farewell.port->waitRecv(farewell_wait_max); })) return {};
+    const auto end = std::ranges::find(farewell.text, '\0');
+    return printable_line(std::string_view(farewell.text.begin(), end));
+}
+
+void Mesh::say_farewell(const std::string& message) {
+    Farewell text{};
+    std::copy_n(message.begin(), std::min(message.size(), text.size() - 1), text.begin());
+    std::vector<Port> sent;
+    for (const int rank : others_) {
+        Port one = port(std::as_writable_bytes(std::span(text)));
+        if (!error_of([&] { one->send(rank, farewell_slot); })) sent.push_back(std::move(one));
+    }
+    const Deadline until = steady_clock::now() + farewell_wait_max;
+    for (const Port& one : sent)
+        error_of([&] { one->waitSend(left_until(until)); });
 }
 
 Mesh::Transfer Mesh::begin(std::string_view phase, Transfer transfer, std::uint64_t slot) {

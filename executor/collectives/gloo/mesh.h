@@ -2,6 +2,7 @@
 
 #include <gloo/transport/unbound_buffer.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -86,6 +87,13 @@ private:
         Port port = {};
         std::string why = {};    ///< it is broken; empty: it is not
     };
+    /// What a member that gives up tells the others before its connections break: whom it lost.
+    /// Text that ends with 0.
+    using Farewell = std::array<char, 256>;
+    struct FarewellPort {
+        Farewell text{};
+        Port port = {};
+    };
     /// A word on its way to all others.
     struct SentWord {
         Word word;
@@ -95,6 +103,9 @@ private:
 
     void connect(std::span<const std::vector<std::string>> addresses);
     void authenticate();
+    void expect_farewells();
+    std::string farewell_of(int rank);
+    void say_farewell(const std::string& message);
     Port port(std::span<std::byte> bytes) const;
     Transfer begin(std::string_view phase, Transfer transfer, std::uint64_t slot);
     void finish(std::string_view phase, std::span<const Transfer> transfers);
@@ -110,6 +121,7 @@ private:
     std::shared_ptr<::gloo::transport::Context> context_;
     std::vector<std::unique_ptr<SentWord>> words_;    ///< until the next barrier has ended
     std::vector<Watch> watches_;                      ///< by rank, the own one is of no use
+    std::vector<FarewellPort> farewells_;             ///< likewise
     std::string lost_;                                ///< what ended it; empty: nothing yet
 };
 
