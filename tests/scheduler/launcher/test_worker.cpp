@@ -76,8 +76,8 @@ TEST_F(Workers, a_folder_goes_from_run_to_run_and_the_files_stay) {
 // another one of its own. That worker has the folder of the job now.
 TEST_F(Workers, the_folder_of_a_later_attempt_is_not_taken) {
     Worker stood_still = worker("stood_still", run_of("job"));
-    Worker other = worker("other", run_of("before"));
-    other.give(run_of("job"), lock.get());
+    Worker second = worker("second", run_of("before"));
+    second.give(run_of("job"), lock.get());
     folder.write("checkpoints/job/weights", "of the later attempt");
     const FolderId later = folder_id(checkpoints_of("job"));
     const FolderId next = folder_id(checkpoints_of("next"));
@@ -86,7 +86,7 @@ TEST_F(Workers, the_folder_of_a_later_attempt_is_not_taken) {
     EXPECT_EQ(folder_id(checkpoints_of("job")), later);
     EXPECT_EQ(read_file(checkpoints_of("job") / "weights"), "of the later attempt");
     EXPECT_EQ(folder_id(checkpoints_of("next")), next);
-    other.take_folders_back();
+    second.take_folders_back();
     EXPECT_EQ(read_file(checkpoints_of("job") / "weights"), "of the later attempt");
 }
 
