@@ -454,11 +454,6 @@ std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& sp
                    : make_of<BFloat16, BFloat16>(spec, limits, workers);
 }
 
-bool packs_filtered_weights(const ConvolutionSpec& spec, const FilteringLimits& limits) {
-    return bytes_of_planes(spec.w.dims[1], spec.w.dims[2]) <=
-           limits_for(spec, limits).weights_bytes_max;
-}
-
 std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spec, int cores,
                                                       int workers, const FilteringLimits& limits) {
     ConvolutionSpec all = spec;

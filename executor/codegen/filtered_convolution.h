@@ -36,10 +36,6 @@ struct FilteringLimits {
 std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
                                                        const FilteringLimits& limits = {});
 
-/// Whether all transformed weights stay in a core's cache, so that they come packed: once for all
-/// calls.
-bool packs_filtered_weights(const ConvolutionSpec& spec, const FilteringLimits& limits);
-
 /// The gradient of the weights over all cores: the transformed tiles of dy and windows of x of all
 /// cores lie one core's after the other's, and workers share blocks of the output features.
 /// spec  of one core, of the kind backward_weights

@@ -153,17 +153,16 @@ Kernel make_kernel_together(const Lowering& lowering, const ConvolutionSpec& spe
     return std::move(together->kernel);
 }
 
-/// A convolution that replicas compute together has the tiles of all: as if two workers ran them,
-/// however many do, as the bits may not depend on it. With more workers each call has fewer tiles,
-/// so only where no call transforms the weights. ms of CPU time of a step with eight cores on 2, 4
+/// A convolution that replicas compute together counts the tiles of four: as if two workers ran
+/// them, however many do, as the bits may not depend on it. With more workers each call has fewer
+/// tiles, and transforms large weights for them. ms of CPU time of a step with eight cores on 2, 4
 /// and 8 workers, direct / filtered:
 ///   ResNet-18, 64 px, batch 8 (64 of 16x16)      96 90              136 131
-///   ResNet-34, 128 px, batch 16 (256 of 8x8)    721 676   691 738   703 900    not taken
+///   ResNet-34, 128 px, batch 16 (256 of 8x8)    382 330   392 348   394 390
 FilteringLimits limits_for(const Lowering& lowering, const ConvolutionSpec& spec, bool is_shared) {
     constexpr int together_max = 4;
     FilteringLimits limits;
-    if (is_shared && spec.kind != ConvolutionKind::backward_weights && pays_together(spec) &&
-        packs_filtered_weights(spec, limits))
+    if (is_shared && spec.kind != ConvolutionKind::backward_weights && pays_together(spec))
         limits.tiles_min /= std::clamp(lowering.batched_cores() / 2, 1, together_max);
     return limits;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "executor/codegen/kernels/rounded_vectors.h"
+#include "executor/codegen/kernels/transpose_square.h"
 
 namespace slipway {
 
@@ -152,36 +153,88 @@ constexpr int taps = window_rows * window_rows;
 struct WeightPlaces {
     std::int64_t offset, operand_step, result_step;
     std::array<std::int64_t, taps> tap_offsets{};
+    std::int64_t end;    ///< behind the last weight
 
     explicit WeightPlaces(const View& weights)
         : offset(weights.offset),
           operand_step(weights.strides[0]),
-          result_step(weights.strides[1]) {
+          result_step(weights.strides[1]),
+          end(weights.offset + 1) {
         for (int tap = 0; tap < taps; ++tap)
             tap_offsets[std::size_t(tap)] =
                 tap / window_rows * weights.strides[2] + tap % window_rows * weights.strides[3];
+        for (std::size_t i = 0; i < weights.dims.size(); ++i)
+            end += (weights.dims[i] - 1) * std::max<std::int64_t>(0, weights.strides[i]);
     }
 
     std::int64_t of(std::int64_t operand, std::int64_t result) const {
         return offset + operand * operand_step + result * result_step;
     }
+    /// Where the first of a line of nine lies, in this order or turned around.
+    std::int64_t line() const { return std::min<std::int64_t>(0, tap_offsets.back()); }
+    bool is_line() const {
+        for (int tap = 0; tap < taps; ++tap)
+            if (tap_offsets[std::size_t(tap)] != (line() < 0 ? -tap : tap)) return false;
+        return result_step > 0;
+    }
 };
 
-/// The weights of a register full of results' channels, by tap.
+/// The weights of a register full of results' channels, by tap, one by one.
 template <class T>
-void gather(const WeightPlaces& places, const T* from, float* numbers) {
+void gather_apart(const WeightPlaces& places, const T* from, Channels* numbers) {
+    float apart[taps * filtered_channels];
     for (int channel = 0; channel < filtered_channels; ++channel)
         for (int tap = 0; tap < taps; ++tap)
-            numbers[tap * filtered_channels + channel] =
+            apart[tap * filtered_channels + channel] =
                 from[channel * places.result_step + places.tap_offsets[std::size_t(tap)]];
+    for (int tap = 0; tap < taps; ++tap)
+        numbers[tap] = load<Channels>(apart + tap * filtered_channels);
+}
+
+/// The same where a channel's nine are a line: sixteen lines are turned around in registers. A
+/// register reads beyond its nine, so the last ones are copied first.
+template <bool reversed, class T>
+void gather_lines(const WeightPlaces& places, const T* weights, std::int64_t place,
+                  Channels* numbers) {
+    const std::int64_t first = place + places.line(), step = places.result_step;
+    Channels lines[filtered_channels];
+    if (first + (filtered_channels - 1) * step + filtered_channels <= places.end) {
+        for (int channel = 0; channel < filtered_channels; ++channel)
+            lines[channel] = load_widened(weights + first + channel * step);
+    } else {
+        for (int channel = 0; channel < filtered_channels; ++channel) {
+            T line[filtered_channels]{};
+            std::copy_n(weights + first + channel * step, taps, line);
+            lines[channel] = load_widened(line);
+        }
+    }
+    transpose_square(lines);
+    for (int tap = 0; tap < taps; ++tap)
+        numbers[tap] = lines[reversed ? taps - 1 - tap : tap];
 }
 
 template <class T>
-void scatter(const WeightPlaces& places, const float* numbers, T* to) {
+void scatter_apart(const WeightPlaces& places, const Channels* numbers, T* to) {
+    float apart[taps * filtered_channels];
+    for (int tap = 0; tap < taps; ++tap)
+        store(numbers[tap], apart + tap * filtered_channels);
     for (int channel = 0; channel < filtered_channels; ++channel)
         for (int tap = 0; tap < taps; ++tap)
             to[channel * places.result_step + places.tap_offsets[std::size_t(tap)]] =
-                T(numbers[tap * filtered_channels + channel]);
+                T(apart[tap * filtered_channels + channel]);
+}
+
+template <class T>
+void scatter_lines(const WeightPlaces& places, const Channels* numbers, T* to) {
+    Channels lines[filtered_channels]{};
+    for (int tap = 0; tap < taps; ++tap)
+        lines[tap] = numbers[tap];
+    transpose_square(lines);
+    for (int channel = 0; channel < filtered_channels; ++channel) {
+        T line[filtered_channels];
+        store_rounded(lines[channel], line);
+        std::copy_n(line, taps, to + channel * places.result_step);
+    }
 }
 
 /// Some of the operands' and of the results' channels of all planes: as many as lie together in a
@@ -208,12 +261,12 @@ void for_each_block(const View& weights, const auto& body) {
                             std::min(results, weights.dims[1] - result)});
 }
 
-/// Calls body(line in the planes, line in the block) for each line of the block.
+/// Calls body(place in the planes, place in the block) for each plane: what a block has of it is
+/// one line, since it has all results' channels, or only one of the operands'.
 void for_each_line(const View& weights, const PlaneBlock& block, const auto& body) {
     for (std::int64_t plane = 0; plane < filtered_planes; ++plane)
-        for (std::int64_t i = 0; i < block.operands; ++i)
-            body((plane * weights.dims[0] + block.operand + i) * weights.dims[1] + block.result,
-                 block.place(plane, i));
+        body((plane * weights.dims[0] + block.operand) * weights.dims[1] + block.result,
+             block.place(plane, 0));
 }
 
 }    // namespace
@@ -251,20 +304,27 @@ void restore_tiles(const TiledImages& images, const TileBlock& block, const floa
 template <class T>
 void transform_weights(const View& weights, const T* from, float* planes, float* held) {
     const WeightPlaces places{weights};
+    const bool is_line = places.is_line(), is_reversed = places.line() < 0;
     for_each_block(weights, [&](const PlaneBlock& block) {
         for (std::int64_t i = 0; i < block.operands; ++i)
             for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
-                float numbers[taps * filtered_channels];
+                const std::int64_t place = places.of(block.operand + i, block.result + k);
+                Channels numbers[taps];
+                if (!is_line)
+                    gather_apart(places, from + place, numbers);
+                else if (is_reversed)
+                    gather_lines<true>(places, from, place, numbers);
+                else
+                    gather_lines<false>(places, from, place, numbers);
                 float* const column = held + block.place(0, i) + k;
-                gather(places, from + places.of(block.operand + i, block.result + k), numbers);
                 transform<window_rows, patch_rows, times_g>(
-                    [&](int tap) { return load<Channels>(numbers + tap * filtered_channels); },
+                    [&](int tap) { return numbers[tap]; },
                     [&](int plane, const Channels& number) {
                         store(number, column + plane * PlaneBlock::plane_step);
                     });
             }
         for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
-            std::copy_n(held + place, block.results, planes + line);
+            std::copy_n(held + place, block.operands * block.results, planes + line);
         });
     });
 }
@@ -272,22 +332,25 @@ void transform_weights(const View& weights, const T* from, float* planes, float*
 template <class T>
 void restore_weights(const View& weights, const float* planes, T* to, float* held) {
     const WeightPlaces places{weights};
+    const bool is_line = places.is_line() && places.line() == 0;
     for_each_block(weights, [&](const PlaneBlock& block) {
         for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
-            std::copy_n(planes + line, block.results, held + place);
+            std::copy_n(planes + line, block.operands * block.results, held + place);
         });
         for (std::int64_t i = 0; i < block.operands; ++i)
             for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
-                float numbers[taps * filtered_channels];
                 const float* const column = held + block.place(0, i) + k;
+                Channels numbers[taps];
                 transform<patch_rows, window_rows, times_g_transposed>(
                     [&](int plane) {
                         return load<Channels>(column + plane * PlaneBlock::plane_step);
                     },
-                    [&](int tap, const Channels& number) {
-                        store(number, numbers + tap * filtered_channels);
-                    });
-                scatter(places, numbers, to + places.of(block.operand + i, block.result + k));
+                    [&](int tap, const Channels& number) { numbers[tap] = number; });
+                T* const first = to + places.of(block.operand + i, block.result + k);
+                if (is_line)
+                    scatter_lines(places, numbers, first);
+                else
+                    scatter_apart(places, numbers, first);
             }
     });
 }

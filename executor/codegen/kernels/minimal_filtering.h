@@ -61,7 +61,7 @@ template <class T>
 void restore_weights(const View& weights, const float* planes, T* to, float* held);
 
 /// Elements of each plane that the two above handle at a time.
-inline constexpr std::int64_t filtered_block = 2048;
+inline constexpr std::int64_t filtered_block = 1024;
 inline constexpr std::int64_t filtered_held_bytes =
     filtered_planes * (filtered_block + filtered_channels) * std::int64_t(sizeof(float));
 

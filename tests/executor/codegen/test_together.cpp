@@ -195,15 +195,29 @@ TEST(RunTogether, no_part_of_a_value) {
         EXPECT_EQ(difference(again[i], once[i], exactly), "");
 }
 
+// Goal: the bits do not depend on how many replicas share weights that each call transforms.
+TEST(RunTogether, large_weights_are_transformed_slice_by_slice) {
+    const Graph graph = network({"", {1, 160, 16, 16}, {128, 160, 3, 3}});
+    const auto inputs = random_inputs(graph, 4, 11);
+    const auto once = run_graph(graph, inputs, {4, 4});
+    for (const int workers : {1, 2, 3}) {
+        const auto again = run_graph(graph, inputs, {4, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
 // Goal: 16 tiles of one replica are too few, those of two are not, whoever computes them.
 TEST(RunTogether, filters_images_of_several_replicas) {
-    const Graph graph = network({"", {1, 64, 16, 16}, {64, 64, 3, 3}});
-    for (const int workers : {1, 2, 4}) {
-        const std::string steps = print(lower(graph, {.workers = workers, .cores = 4}));
-        EXPECT_THAT(steps, testing::HasSubstr("convolution filtered")) << workers << " workers";
+    for (const Dims& weights : {Dims{64, 64, 3, 3}, Dims{128, 160, 3, 3}}) {
+        const Graph graph = network({"", {1, weights[1], 16, 16}, weights});
+        for (const int workers : {1, 2, 4}) {
+            const std::string steps = print(lower(graph, {.workers = workers, .cores = 4}));
+            EXPECT_THAT(steps, testing::HasSubstr("convolution filtered")) << workers << " workers";
+        }
+        const std::string of_one = print(lower(graph, {.workers = 1, .cores = 1}));
+        EXPECT_THAT(of_one, testing::Not(testing::HasSubstr("convolution filtered")));
     }
-    const std::string of_one = print(lower(graph, {.workers = 1, .cores = 1}));
-    EXPECT_THAT(of_one, testing::Not(testing::HasSubstr("convolution filtered")));
 }
 
 TEST(RunTogether, only_where_a_worker_has_several_replicas_and_the_weights_are_large) {
