@@ -73,7 +73,7 @@ DType product_type(PrecisionPolicy precision) {
 BenchResult measure(const Workload& workload, const BenchOptions& options) {
     BenchResult result{.batch = options.batch > 0 ? options.batch : workload.batch,
                        .cores = options.cores > 0 ? options.cores : options.threads};
-    BenchModel model = make_bench_model(workload);
+    BenchModel model = make_bench_model(workload, options.one_core);
     BenchStep step;
     result.trace_ms = milliseconds_of(
         [&] { step = trace_bench_step(model, result.batch, result.cores, options.optimizer); });

@@ -10,6 +10,9 @@ struct BenchOptions {
     int threads = 1;    ///< which run the cores
     int cores = 0;      ///< virtual cores, which share the batch; 0: one for each thread
     int repeats = 20;
+    /// As a deterministic job of one core: `cores` are the parts in which it computes the batch
+    /// (docs/decisions/0004).
+    bool one_core = false;
     bool pin = false;          ///< workers on CPUs of their own, as in training
     std::int64_t batch = 0;    ///< 0: the workload's own
     std::string_view optimizer = "adamw";

@@ -42,10 +42,12 @@ Array scalar(double value) {
 
 }    // namespace
 
-BenchModel make_bench_model(const Workload& workload) {
+BenchModel make_bench_model(const Workload& workload, bool one_core) {
     BenchModel model;
     Init init(1);
-    model.forward = workload.create(model.parameters, init);
+    const bool is_other = one_core && workload.create_for_one_core != nullptr;
+    model.forward =
+        (is_other ? workload.create_for_one_core : workload.create)(model.parameters, init);
     model.dropout_rate = workload.dropout_rate;
     return model;
 }

@@ -12,7 +12,8 @@ struct BenchModel {
     double dropout_rate = 0;
 };
 
-BenchModel make_bench_model(const Workload& workload);
+/// one_core  as a job of one core has it: Workload::create_for_one_core
+BenchModel make_bench_model(const Workload& workload, bool one_core = false);
 
 /// One training step as a graph: forward, backward, the sum over the cores, the optimizer's update,
 /// the new statistics.

@@ -41,8 +41,10 @@ BenchForward cnn(ParameterList& parameters, Init& init) {
 }
 
 /// Ten yes-or-no labels for each image.
+template <bool one_core>
 BenchForward resnet34(ParameterList& parameters, Init& init) {
-    const ResNet::Options options{.blocks = {3, 4, 6, 3}, .classes = classes};
+    const ResNet::Options options{
+        .blocks = {3, 4, 6, 3}, .classes = classes, .sync_norms = one_core};
     return [model = ResNet::create(parameters, init, options)](BenchInputs& inputs,
                                                                ForwardPass& pass) {
         const Tensor logits = model(inputs.normal("images", {3, 128, 128}), pass);
@@ -52,8 +54,10 @@ BenchForward resnet34(ParameterList& parameters, Init& init) {
     };
 }
 
+template <bool one_core>
 BenchForward resnet18(ParameterList& parameters, Init& init) {
-    const ResNet::Options options{.blocks = {2, 2, 2, 2}, .classes = classes};
+    const ResNet::Options options{
+        .blocks = {2, 2, 2, 2}, .classes = classes, .sync_norms = one_core};
     return [model = ResNet::create(parameters, init, options)](BenchInputs& inputs,
                                                                ForwardPass& pass) {
         return classification_loss(model(inputs.normal("images", {3, 64, 64}), pass), inputs);
@@ -125,8 +129,9 @@ std::span<const Workload> workloads() {
     static constexpr std::array rows{
         Workload{"mlp128", "784-512-256-10", 128, 0, mlp},
         Workload{"cnn128", "two convolutions and two linear layers on 28x28", 128, 0, cnn},
-        Workload{"resnet34_32", "ResNet-34 on 128x128, ten yes-or-no labels", 32, 0, resnet34},
-        Workload{"resnet18_64", "ResNet-18 on 64x64", 64, 0, resnet18},
+        Workload{"resnet34_32", "ResNet-34 on 128x128, ten yes-or-no labels", 32, 0,
+                 resnet34<false>, resnet34<true>},
+        Workload{"resnet18_64", "ResNet-18 on 64x64", 64, 0, resnet18<false>, resnet18<true>},
         Workload{"mixer_32", "MLP-Mixer, 8 layers of 512, patch 16, on 128x128", 32, 0, mixer},
         Workload{"bert_small", "BERT, 4 layers of 256, 128 tokens", 32, 0.1, bert<bert_small>},
         Workload{"bert_base", "BERT, 12 layers of 768, 128 tokens", 8, 0.1, bert<bert_base>},

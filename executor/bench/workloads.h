@@ -28,6 +28,9 @@ struct Workload {
     std::int64_t batch;    ///< samples of one step unless told otherwise
     double dropout_rate;
     BenchForward (*create)(ParameterList& parameters, Init& init);
+    /// The network of a job of one core, whose batch norms take the statistics of all parts; null:
+    /// no other one.
+    BenchForward (*create_for_one_core)(ParameterList& parameters, Init& init) = nullptr;
 };
 
 std::span<const Workload> workloads();

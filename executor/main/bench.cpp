@@ -66,24 +66,31 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
                      "adamw, sgd, sgd_momentum or another; default: adamw")
         ->check(CLI::IsMember(optimizer_names()));
     bench->add_flag("--pin", command.pin, "Keep each thread on a CPU of its own, as jobs do");
+    bench->add_flag("--one-core", command.one_core,
+                    "Compute as a job of one core does: its batch in 8 parts (or as --cores says), "
+                    "normalised together");
     bench->footer(footer());
     return bench;
 }
 
 std::string bench_to_json(const BenchCommand& command) {
+    constexpr int deterministic_parts = 8;
+    const bool takes_parts = command.one_core && command.cores == 0;
     const PrecisionPolicy precision = precision_of(command.precision);
-    const BenchResult result =
-        measure(find_workload(command.workload), {.precision = precision,
-                                                  .threads = command.threads,
-                                                  .cores = command.cores,
-                                                  .repeats = command.repeats,
-                                                  .pin = command.pin,
-                                                  .batch = command.batch,
-                                                  .optimizer = command.optimizer});
+    const BenchResult result = measure(find_workload(command.workload),
+                                       {.precision = precision,
+                                        .threads = command.threads,
+                                        .cores = takes_parts ? deterministic_parts : command.cores,
+                                        .repeats = command.repeats,
+                                        .one_core = command.one_core,
+                                        .pin = command.pin,
+                                        .batch = command.batch,
+                                        .optimizer = command.optimizer});
     const nlohmann::ordered_json line{{"workload", command.workload},
                                       {"precision", command.precision},
                                       {"threads", command.threads},
                                       {"cores", result.cores},
+                                      {"one_core", command.one_core},
                                       {"batch", result.batch},
                                       {"optimizer", command.optimizer},
                                       {"repeats", command.repeats},

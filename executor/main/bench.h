@@ -17,6 +17,7 @@ struct BenchCommand {
     std::int64_t batch = 0;
     std::string optimizer = "adamw";
     bool pin = false;
+    bool one_core = false;
 };
 
 /// Adds the subcommand `bench`, which fills `command`.

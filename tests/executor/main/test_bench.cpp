@@ -53,6 +53,23 @@ TEST(Bench, more_cores_than_threads_do_the_same_work) {
     EXPECT_NEAR(many["loss"].get<double>(), few["loss"].get<double>(), 1e-4);
 }
 
+TEST(Bench, one_core_computes_eight_parts) {
+    const auto step = [](int cores, bool one_core) {
+        return Json::parse(bench_to_json({.workload = "mlp128",
+                                          .threads = 2,
+                                          .cores = cores,
+                                          .repeats = 1,
+                                          .batch = 8,
+                                          .one_core = one_core}));
+    };
+    const Json one = step(0, true), eight = step(8, false);
+    EXPECT_EQ(one["one_core"], true);
+    EXPECT_EQ(one["cores"], 8);
+    // Without batch norm both are the same program.
+    EXPECT_EQ(one["loss"], eight["loss"]);
+    EXPECT_EQ(one["peak_bytes"], eight["peak_bytes"]);
+}
+
 TEST(Bench, another_optimizer_keeps_other_state) {
     const auto peak_bytes_of = [](const char* optimizer) {
         return Json::parse(bench_to_json({.workload = "mlp128",
@@ -71,6 +88,9 @@ TEST(Bench, what_cannot_be_measured_is_refused_in_words) {
     EXPECT_NE(error_of({.workload = "mlp128", .precision = "f16"}).find("f32, bf16"),
               std::string::npos);
     EXPECT_NE(error_of({.workload = "mlp128", .threads = 3}).find("128"), std::string::npos);
+    EXPECT_NE(
+        error_of({.workload = "mlp128", .batch = 4, .one_core = true}).find("a batch of 4 cannot"),
+        std::string::npos);
     EXPECT_NE(error_of({.workload = "mlp128", .optimizer = "adamax"}).find("adamax"),
               std::string::npos);
 }
