@@ -30,17 +30,17 @@ LINE = "{:12} {:5} {:>9} {:>9} {:>9} {:>9} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {
 OURS = re.compile(r"two processes (\S+) ms, one (\S+) ms: \S+; CPU time (\S+) and (\S+) ms: \S+; exchange of \S+ MB as .* \S+ ms, waited for \S+ ms: (\S+) %")
 
 
-def settings():
-    """bench/compare's, which has no .py in its name."""
+def compare_settings():
+    """bench/compare's, which has no .py in its name: PyTorch's environment by the name of the setting."""
     loader = importlib.machinery.SourceFileLoader("compare", str(HERE / "compare"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
     loader.exec_module(module)
-    return module.TUNED
+    return module.SETTINGS
 
 
 class Runner:
     def __init__(self, arguments):
-        self.arguments, self.tuned = arguments, settings()
+        self.arguments, self.tuned = arguments, compare_settings()["tuned"]
 
     def output(self, command):
         environment = {"PATH": "/usr/bin:/bin", **self.tuned}

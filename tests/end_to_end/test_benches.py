@@ -15,6 +15,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench" / "cores_of_a_job.py"
 LOAD = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_http_load"
 SLICE_STEPS = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_slice_steps"
+# In place of a Python with PyTorch, too: the whole run.
+FAKE_WHOLE_RUN = """#!/usr/bin/env python3
+import json, os, pathlib, sys
+words = sys.argv
+assert os.path.basename(words[1]) == "torch_whole_run.py" and len(list(pathlib.Path(words[2]).glob("*/*.jpg"))) == 86
+assert words[3:4] + words[5:-1] == ["--out", "--epochs", "1", "--batch", "16", "--side", "32", "--val", "17", "--loaders"]
+pathlib.Path(words[4], "epoch_1.pt").touch()
+print(json.dumps({"seconds": 0.01, "phases": {"import": 0.002, "steps": 0.008}}))
+"""
 # In place of a Python with PyTorch: says what its scripts print, or that there is no PyTorch.
 FAKE_TORCH = """#!/usr/bin/env python3
 import json, os, sys
@@ -247,6 +256,65 @@ class Benches(unittest.TestCase):
         figures = self.figures_of("killed_saves.py", "--kills", "2")
         self.assertEqual((figures["kills"], figures["other_bits"]), (2, 0))
         self.assertGreater(figures["runs"], 0)
+
+    def whole_run(self, *arguments):
+        return subprocess.run([sys.executable, ROOT / "bench" / "whole_run.py", "--bin", os.environ["SLIPWAY_BIN_DIR"], "--rounds", "1",
+                               "--epochs", "1", "--side", "32", *arguments], capture_output=True, text=True)
+
+    @unittest.skipUnless((DATA / "photos").exists(), "the photos are not here")
+    def test_what_a_whole_run_takes_beside_torchs_is_printed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            python = pathlib.Path(folder) / "python"
+            python.write_text(FAKE_WHOLE_RUN)
+            python.chmod(0o755)
+            ran = self.whole_run("--python", python)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(ran.stdout)
+        torch = figures["torch"]
+        self.assertEqual((set(torch["phases"]), len(torch["others"])), ({"start", "import", "steps"}, 4))
+        self.assertEqual(set(figures["ours"]), {"8", "1"})
+        for sides in figures["ours"].values():
+            self.assertEqual(set(sides), {"first", "later"})
+            self.assertGreater(sides["first"]["phases"]["compile"], sides["later"]["phases"]["compile"])
+            for side in sides.values():
+                self.assertAlmostEqual(side["seconds"], sum(side["phases"].values()), delta=0.05)
+                self.assertAlmostEqual(side["ratio"], side["seconds"] / torch["seconds"], delta=0.05 * side["ratio"])
+
+    @unittest.skipUnless((DATA / "photos").exists(), "the photos are not here")
+    def test_a_whole_run_without_torch_is_ours_alone(self):
+        ran = self.whole_run("--cores", "8", "--no-torch")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(ran.stdout)
+        self.assertNotIn("torch", figures)
+        self.assertNotIn("ratio", figures["ours"]["8"]["first"])
+        refused = self.whole_run("--cores", "8", "--python", "/bin/false")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("/bin/false failed", refused.stderr)
+
+    @unittest.skipUnless((DATA / "photos").exists(), "the photos are not here")
+    def test_a_whole_run_by_torch_says_where_its_time_goes(self):
+        script, python = ROOT / "bench" / "torch_whole_run.py", "/usr/bin/python3"
+        if subprocess.run([python, "-c", "import torch, numpy, PIL"], capture_output=True).returncode != 0:
+            self.skipTest("PyTorch or Pillow is not installed")
+        with tempfile.TemporaryDirectory() as folder:
+            ran = subprocess.run([python, script, DATA / "photos" / "val", "--out", folder, "--epochs", "1", "--side", "32"],
+                                 capture_output=True, text=True)
+            if "libopenblas0" in ran.stderr:
+                self.skipTest("PyTorch has no OpenBLAS")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            figures = json.loads(ran.stdout)
+            self.assertEqual([each.name for each in pathlib.Path(folder).iterdir()], ["epoch_1.pt"])
+        self.assertEqual((figures["train_photos"], figures["steps"]), (23, 1))
+        self.assertAlmostEqual(figures["seconds"], sum(figures["phases"].values()), delta=0.01)
+
+    @unittest.skipUnless((DATA / "photos").exists(), "the photos are not here")
+    def test_what_a_save_after_each_step_costs_is_printed(self):
+        figures = self.figures_of("saves_every_step.py", "--epochs", "1", "--rounds", "1", "--side", "32", "--cores", "8")
+        sides = figures["cores"]["8"]
+        self.assertEqual(sides["without"]["wait_ms"], 0)
+        self.assertGreater(sides["every_step"]["wait_ms"], 0)
+        self.assertAlmostEqual(sides["every_step"]["stride_ms"], sides["every_step"]["step_ms"] + sides["every_step"]["wait_ms"], delta=0.01)
+        self.assertAlmostEqual(sides["step_ratio"], sides["every_step"]["step_ms"] / sides["without"]["step_ms"], delta=0.01)
 
     def test_what_active_sweeps_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "active_sweeps.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
