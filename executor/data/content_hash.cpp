@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/base/sha256.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

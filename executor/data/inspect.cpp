@@ -18,7 +18,7 @@
 #include "executor/data/formats/image_dataset.h"
 #include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

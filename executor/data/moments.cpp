@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "api/base/check.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 // Faces are judged by their 36 characters drawn at 16 pixels. A face is left out when two
 // characters look the same, when figures are old-style, or when most characters are not nearest to

@@ -13,7 +13,7 @@
 
 #include "api/base/posix.h"
 #include "executor/data/formats/jpeg_writer.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 #include "executor/tensor/random.h"
 
 // Each sample has a random stream of its own, named by the seed and its number, so the same set

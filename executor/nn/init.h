@@ -10,7 +10,8 @@ namespace slipway {
 /// the calls so far), so changing one layer's size leaves the values of the layers before it alone.
 class Init {
 public:
-    explicit Init(std::uint64_t seed) : seed_(seed) {}
+    /// threads  that draw the values of a large array; the values do not depend on their number
+    explicit Init(std::uint64_t seed, int threads = 1) : seed_(seed), threads_(threads) {}
     /// Draws nothing, gives zeros: for a network whose values are loaded.
     static Init zeros();
 
@@ -25,10 +26,12 @@ public:
 
 private:
     /// An array with each element drawn by `draw` from the next stream.
+    /// numbers  that each element takes from the stream, 0: as many as it needs
     template <class Draw>
-    Array drawn(Dims dims, Draw draw);
+    Array drawn(Dims dims, std::uint64_t numbers, Draw draw);
 
     std::uint64_t seed_;
+    int threads_;
     std::uint64_t calls_ = 0;
     bool draws_ = true;
 };

@@ -25,14 +25,20 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
 RandomStream::RandomStream(std::uint64_t seed, std::uint32_t site, std::uint64_t index)
     : seed_(seed), site_(site), index_(index) {}
 
+void RandomStream::fill_block() {
+    block_ = philox(
+        {std::uint32_t(position_ / 4), std::uint32_t(index_), std::uint32_t(index_ >> 32), site_},
+        {std::uint32_t(seed_), std::uint32_t(seed_ >> 32)});
+}
+
+void RandomStream::seek(std::uint64_t position) {
+    position_ = position;
+    if (position_ % 4 != 0) fill_block();
+}
+
 std::uint32_t RandomStream::next_u32() {
     const std::uint64_t lane = position_ % 4;
-    if (lane == 0) {
-        const std::uint64_t number = position_ / 4;
-        block_ = philox(
-            {std::uint32_t(number), std::uint32_t(index_), std::uint32_t(index_ >> 32), site_},
-            {std::uint32_t(seed_), std::uint32_t(seed_ >> 32)});
-    }
+    if (lane == 0) fill_block();
     ++position_;
     return block_[lane];
 }

@@ -27,8 +27,12 @@ public:
     std::uint64_t next_below(std::uint64_t bound);
 
     std::uint64_t position() const { return position_; }
+    /// Goes on as if `position` numbers of 32 bits had been drawn.
+    void seek(std::uint64_t position);
 
 private:
+    void fill_block();
+
     std::uint64_t seed_;
     std::uint32_t site_;
     std::uint64_t index_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,9 +46,10 @@ public:
     /// The cores of a global batch that this process computes.
     CoreRange own(std::int64_t cores) const;
 
-    /// Waits until all can begin.
+    /// Waits until all can begin. Alone, it asks for no facts: to compute them takes a pass over
+    /// all weights.
     /// errors  TrainError members_differ, naming the fact and the members
-    void start(std::span<const AgreedFact> facts);
+    void start(const std::function<std::vector<AgreedFact>()>& facts);
     /// The same for facts of a moment when nobody is busy; `phase` is what errors call it.
     void require_same(std::span<const AgreedFact> facts, const std::string& phase) const;
     /// What was asked of any of them: the same answer in all, at the same step.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "api/base/json.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

@@ -38,11 +38,6 @@ namespace slipway {
 
 namespace {
 
-/// A resumed run has values of its own: none need be drawn.
-Init initial_values(const AttemptPlan& plan) {
-    return plan.resume_from ? Init::zeros() : Init(std::uint64_t(plan.spec.train.seed));
-}
-
 /// A run in progress: what was resolved once, and the state that moves.
 class TrainingRun {
 public:
@@ -96,7 +91,7 @@ private:
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});
         restore();
-        members_.start(agreed_facts());
+        members_.start([this] { return agreed_facts(); });
         saver_.emplace(plan_.checkpoint_folder, reporter_, bytes_beside_programs());
         reporter_.begin(state_.step);
         reporter_.state(JobState::running);

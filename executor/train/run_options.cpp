@@ -30,6 +30,11 @@ int part_threads(const AttemptPlan& plan) {
     return plan.member ? 1 : threads_of(plan);
 }
 
+Init initial_values(const AttemptPlan& plan) {
+    return plan.resume_from ? Init::zeros()
+                            : Init(std::uint64_t(plan.spec.train.seed), threads_of(plan));
+}
+
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
     if (plan.cache_folder.empty()) return nullptr;
     try {

@@ -6,6 +6,7 @@
 #include "executor/data/loader.h"
 #include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
+#include "executor/nn/init.h"
 #include "executor/train/attempt_plan.h"
 #include "executor/train/reporter.h"
 #include "executor/train/train_data.h"
@@ -20,6 +21,9 @@ int threads_of(const AttemptPlan& plan);
 /// What part_count depends on: the members of an attempt divide a batch alike, whatever their hosts
 /// have.
 int part_threads(const AttemptPlan& plan);
+
+/// What the weights begin with. A resumed run has values of its own: none are drawn.
+Init initial_values(const AttemptPlan& plan);
 
 /// The machine code of earlier jobs; null without a folder. A folder that cannot be used costs the
 /// job time, not its life: it is said as a warning.

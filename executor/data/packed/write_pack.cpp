@@ -7,8 +7,8 @@
 #include "executor/data/formats/crc32c.h"
 #include "executor/data/packed/pack.h"
 #include "executor/data/packed/pack_layout.h"
-#include "executor/data/parallel.h"
 #include "executor/data/unfinished_file.h"
+#include "executor/tensor/parallel.h"
 
 // The file is written under a temporary name with a lock that ends with its process, so two jobs
 // never write one, and what a killed one left behind is known by its free lock. It gets its name

@@ -24,8 +24,8 @@
 
 #include "api/base/clock.h"
 #include "executor/data/formats/crc32c.h"
-#include "executor/data/parallel.h"
 #include "executor/data/unfinished_file.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

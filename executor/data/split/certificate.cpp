@@ -8,7 +8,7 @@
 #include "api/base/check.h"
 #include "api/base/json.h"
 #include "api/base/sha256.h"
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 

@@ -6,6 +6,7 @@
 #include "executor/nn/convolution.h"
 #include "executor/nn/linear.h"
 #include "executor/reference/evaluate.h"
+#include "executor/tensor/random.h"
 
 namespace slipway {
 namespace {
@@ -52,6 +53,30 @@ TEST(Convolution, keeps_the_extent_with_padding_and_adds_its_bias_per_channel) {
     EXPECT_EQ(y[0].as<float>()[0], 4.0F);       // a corner sees four ones
     EXPECT_EQ(y[0].as<float>()[4], 9.0F);       // the middle sees nine
     EXPECT_EQ(y[0].as<float>()[13], 109.0F);    // the second channel's middle
+}
+
+TEST(Init, values_are_those_of_one_stream_whatever_the_number_of_threads) {
+    constexpr std::uint64_t seed = 11;
+    const std::int64_t count = (3 << 16) + 5;
+    RandomStream uniform(seed, site_init, 0), normal(seed, site_init, 1);
+    std::vector<float> uniforms, normals;
+    for (std::int64_t i = 0; i < count; ++i) {
+        uniforms.push_back(float((2.0 * double(uniform.next_uniform()) - 1.0) * 0.25));
+        normals.push_back(float(double(normal.next_normal()) * 0.5));
+    }
+    for (const int threads : {1, 2, 5}) {
+        Init init(seed, threads);
+        EXPECT_TRUE(std::ranges::equal(init.uniform({count}, 0.25).as<float>(), uniforms));
+        EXPECT_TRUE(std::ranges::equal(init.normal({count}, 0.5).as<float>(), normals));
+        EXPECT_EQ(init.normal({0}, 1).byte_count(), 0);
+    }
+}
+
+TEST(Init, values_that_are_drawn_again_do_not_depend_on_the_number_of_threads_either) {
+    Init one(11), five(11, 5);
+    const std::int64_t count = (3 << 16) + 5;
+    EXPECT_TRUE(std::ranges::equal(one.truncated_normal({count}, 0.5).as<float>(),
+                                   five.truncated_normal({count}, 0.5).as<float>()));
 }
 
 TEST(Init, values_stay_below_the_bound_and_are_spread_over_it) {

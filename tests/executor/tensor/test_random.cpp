@@ -50,6 +50,20 @@ TEST(RandomStream, every_part_of_the_name_counts) {
     }
 }
 
+TEST(RandomStream, goes_on_from_any_position_as_if_it_had_been_drawn_to_there) {
+    std::vector<std::uint32_t> numbers;
+    RandomStream all(7, site_init, 3);
+    for (int i = 0; i < 20; ++i)
+        numbers.push_back(all.next_u32());
+    RandomStream stream(7, site_init, 3);
+    for (const std::size_t position : {9u, 0u, 4u, 3u, 13u, 8u}) {
+        stream.seek(position);
+        EXPECT_EQ(stream.position(), position);
+        for (std::size_t i = position; i < position + 6; ++i)
+            EXPECT_EQ(stream.next_u32(), numbers[i]) << i << " from " << position;
+    }
+}
+
 // Goal: numbers spread evenly. Method: chi-squared over 64 bins; 63 degrees of freedom exceed 140
 // once in ten million runs, and the seed is fixed.
 template <class Draw>

@@ -1,4 +1,4 @@
-#include "executor/data/parallel.h"
+#include "executor/tensor/parallel.h"
 
 #include <algorithm>
 #include <atomic>
