@@ -38,7 +38,7 @@ Pool::Pool(const StoreOptions& options)
 
 Pool::~Pool() {
     prober_.request_stop();
-    changed_.notify_all();
+    went_down_.notify_all();
 }
 
 Pool::Lease Pool::acquire() {
@@ -92,8 +92,8 @@ std::unique_ptr<Connection> Pool::connect(std::unique_lock<std::mutex>& lock) {
         last_error_ = failure;
         // One refusal is no outage while another connection lives: too many are open, perhaps.
         if (open_ == 0) {
-            down_ = true;
             up_since_.reset();
+            go_down();
         }
         changed_.notify_all();
         return nullptr;
@@ -110,8 +110,8 @@ void Pool::put_back(std::unique_ptr<Connection> connection) {
         // A frozen server accepts connections as long as the kernel does: who waits behind this
         // caller, or asks again, shall not wait as long. The prober finds out whether it lives.
         if (connection->silent()) {
-            down_ = true;
             last_error_ = "the database does not answer";
+            go_down();
         }
     } else {
         // Another connection was lost, and this one has answered since.
@@ -119,6 +119,12 @@ void Pool::put_back(std::unique_ptr<Connection> connection) {
         idle_.push_back(std::move(connection));
     }
     changed_.notify_all();
+}
+
+/// The mutex is held.
+void Pool::go_down() {
+    down_ = true;
+    went_down_.notify_all();
 }
 
 std::optional<milliseconds> Pool::connected_for() const {
@@ -129,11 +135,11 @@ std::optional<milliseconds> Pool::connected_for() const {
 
 void Pool::probe(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [this] { return down_; }) && !stop.stop_requested()) {
+    while (went_down_.wait(lock, stop, [this] { return down_; }) && !stop.stop_requested()) {
         log_warn("the database is down", {{"reason", last_error_}});
         milliseconds pause = pause_first;
         while (down_ && !stop.stop_requested()) {
-            changed_.wait_for(lock, stop, jittered(pause), [] { return false; });
+            went_down_.wait_for(lock, stop, jittered(pause), [] { return false; });
             if (stop.stop_requested()) return;
             pause = std::min(pause * 2, connect_pause_max);
             lock.unlock();

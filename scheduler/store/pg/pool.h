@@ -48,11 +48,14 @@ private:
     /// None when it is refused.
     std::unique_ptr<Connection> connect(std::unique_lock<std::mutex>& lock);
     void put_back(std::unique_ptr<Connection> connection);
+    void go_down();
     void probe(const std::stop_token& stop);
 
     const StoreOptions& options_;    // the Store's, which outlives its pool
     mutable std::mutex mutex_;
-    std::condition_variable_any changed_;
+    std::condition_variable changed_;    ///< a connection may be had, or there is none
+    /// The prober's own: a connection that is put back shall not wake it.
+    std::condition_variable_any went_down_;
     // Guarded by mutex_:
     std::vector<std::unique_ptr<Connection>> idle_;
     int open_ = 0;    ///< idle, borrowed and being made
