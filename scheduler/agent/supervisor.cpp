@@ -28,6 +28,9 @@ namespace {
 constexpr std::chrono::milliseconds connect_pause_min{1};
 constexpr std::chrono::milliseconds connect_pause_max{20};
 constexpr std::chrono::milliseconds ahead_max{100};    // until the first step
+/// Between two reads of what one says that has taken its first step: each frame would wake this
+/// thread and the agent's, which stores what is said ten times a second.
+constexpr std::chrono::milliseconds listen_every{20};
 constexpr std::chrono::milliseconds sweep_every{20};
 constexpr std::chrono::milliseconds read_memory_every{200};
 
@@ -43,7 +46,8 @@ struct SupervisedProcess {
     Watch watch;
     MemoryGuard memory{*watched.process, watched.memory_bytes};
     std::optional<ProcessExit> exit;
-    bool ahead = true;    // perhaps: see LaunchedProcess::go_ahead
+    bool ahead = true;     // perhaps: see LaunchedProcess::go_ahead
+    Tick listen_next{};    // its words may wait until then
     EndNote note;
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
@@ -123,7 +127,11 @@ struct Supervisor::Parts {
             polled.push_back({supervised->process().end_fd(), POLLIN, 0});
             if (supervised->talks()) {
                 const bool full = supervised->link->wants_to_write();
-                polled.push_back({supervised->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
+                const bool waits = supervised->listen_next > clock.tick();
+                if (waits) until = std::min(until, supervised->listen_next);
+                const short awaited = short((waits ? 0 : POLLIN) | (full ? POLLOUT : 0));
+                // One that has closed its end would wake a wait for nothing again and again.
+                if (awaited != 0) polled.push_back({supervised->link->fd(), awaited, 0});
             } else if (supervised->link && supervised->process().has_begun()) {
                 until = std::min(until, clock.tick() + connect_pause(*supervised));
             }
@@ -180,13 +188,24 @@ struct Supervisor::Parts {
         if (supervised.link && (supervised.talks() || supervised.process().has_begun()) &&
             supervised.link->connect()) {
             supervised.link->write();
-            const LinkEvents heard = supervised.link->read();
+            const LinkEvents heard = hear(supervised);
             if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
             if (heard.frames) tell_speaking(supervised.watched.name, heard.first_metric);
             if (heard.first_metric) stand_back(supervised);
         }
         pollfd ended{supervised.process().end_fd(), POLLIN, 0};
         if (poll(&ended, 1, 0) == 1) apply(supervised, {.kind = WatchEvent::Kind::exited});
+    }
+
+    LinkEvents hear(SupervisedProcess& supervised) {
+        const Tick now = clock.tick();
+        if (supervised.listen_next > now) return {};
+        const LinkEvents heard = supervised.link->read();
+        // At the same times for all.
+        if (heard.frames && !supervised.ahead)
+            supervised.listen_next =
+                Tick((now.time_since_epoch() / listen_every + 1) * Tick::duration(listen_every));
+        return heard;
     }
 
     static void stand_back(SupervisedProcess& supervised) {
