@@ -116,6 +116,7 @@ struct SweepLoop::Parts {
     struct Followed {
         SweepRun run;
         std::map<std::string, std::int64_t> seen = {};    // by job
+        Tick values_read{};                               // of jobs that have not ended
         Tick tidied{};            // when its checkpoints were last looked at
         bool is_untidy = true;    // something has changed since
     };
@@ -338,15 +339,19 @@ struct SweepLoop::Parts {
         const SweepRun& run = followed.run;
         Observation seen{.owner_is_lost = lost_rights.contains(
                              right_of(run.sweep.created_by, run.sweep.project))};
+        const bool reads_all = clock.tick() - followed.values_read >= options.values_every;
+        if (reads_all) followed.values_read = clock.tick();
         for (const store::TrialJob& job : jobs) {
             ObservedJob observed{.trial = job.trial, .state = job.state, .reason = job.reason};
             std::int64_t& before =
                 followed.seen.try_emplace(job.job_id, job.seen + 1).first->second;
-            if (job.state && before != job.seen)
+            if (!job.state) before = job.seen;
+            if (before != job.seen && (reads_all || is_final(*job.state))) {
                 observed.values = run.spec.cross_validation
                                       ? value_of_fold(store, job, run)
                                       : values_of(store, job.job_id, run.spec);
-            before = job.seen;
+                before = job.seen;
+            }
             seen.jobs.push_back(std::move(observed));
         }
         if (run.spec.limits.max_core_s)

@@ -15,6 +15,9 @@ struct SweepLoopOptions {
     std::chrono::milliseconds tick{500};
     /// From a look to the next, however much is heard.
     std::chrono::milliseconds pause{20};
+    /// How often the values of a sweep's running jobs are read; those of a job that has ended at
+    /// once.
+    std::chrono::milliseconds values_every{500};
     /// Called after jobs were made.
     std::function<void()> on_queued = [] {};
 };
