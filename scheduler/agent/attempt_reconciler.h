@@ -1,11 +1,13 @@
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,12 +79,13 @@ private:
         std::string resumed_from_id;
         bool recorded = false;    // the database knows the process
         bool end_stored = false;
-        Tick spoke_first{};      // when its first frames were seen
-        Tick relay_next{};       // what it says is not stored before
-        Tick not_before{};       // its last step failed
-        bool speaking = true;    // frames may be waiting
-        bool failed = false;     // what it reported cannot be stored: no more is read
-        bool fenced = false;     // the attempt is no longer ours: nothing is written for it
+        Tick spoke_first{};        // when its first frames were seen
+        Tick relay_next{};         // what it says is not stored before
+        Tick not_before{};         // its last step failed
+        bool speaking = true;      // frames may be waiting
+        bool is_steady = false;    // its batches are few frames, now and then
+        bool failed = false;       // what it reported cannot be stored: no more is read
+        bool fenced = false;       // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
         std::string problem = {};    // why it could not be started
@@ -119,6 +122,14 @@ private:
         std::string problem;               // of this attempt alone; empty: none
         std::exception_ptr unavailable;    // the database did not answer
     };
+    /// What an attempt said, on its way to the database. It stays where it is: the batch points at
+    /// it.
+    struct Words {
+        Live* live;
+        std::vector<store::RelayedFrame> frames = {};
+        std::int64_t points_skipped_before = 0;
+        store::RelayedOne batch = {};
+    };
     using Step = void (AttemptReconciler::*)(Live&);
 
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
@@ -126,6 +137,9 @@ private:
     void alone(const std::string& name, const std::function<void()>& step);
     void note_problem(const std::string& name, const std::string& reason);
     void begin_step(Live& live, Step step);
+    void begin_relay(std::vector<Live*> lives);
+    static void try_for(StepEnd& end, const std::function<void()>& act);
+    void end_steps(std::span<StepEnd> ends);
     std::exception_ptr collect_ended();
     void take_in(Live& live);
     std::filesystem::path run_folder_of(const store::AttemptKey& key, int rank) const;
@@ -150,7 +164,11 @@ private:
     void record(Live& live);
     void relay_and_finish(Live& live);
     void relay_one(Live& live);
-    bool relay_batch(Live& live);
+    std::vector<StepEnd> relay_together(std::span<Live* const> lives);
+    bool read_words(Live& live, std::deque<Words>& words);
+    void take_answer(Words& words, const std::exception_ptr& problem);
+    void keep_relayed(const Words& words);
+    Tick next_relay(Live& live, std::size_t frames) const;
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     static bool is_complete(const Live& live);

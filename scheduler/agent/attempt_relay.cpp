@@ -1,10 +1,10 @@
 // Stores what executors have said. Each batch of frames is a transaction and costs as much as a
 // hundred events, so batches become larger as an attempt gets older: the first frames wait only for
 // those that follow them at once, the first step for nothing, later ones up to a tenth of a second.
-// One batch of each attempt at a time, several attempts side by side, in threads of their own: one
-// after the other, each waited for the commits of all before it; in the thread that starts
-// attempts, a start waited for those of all others. What the supervisor sees of an attempt while a
-// step of it runs is taken in afterwards.
+// One batch of each attempt at a time, in threads of their own: in the thread that starts attempts,
+// a start waited for the commits of all others. First words, last words and long batches are stored
+// alone, so that they wait for nobody else's; the others, which are most, go together. What the
+// supervisor sees of an attempt while a step of it runs is taken in afterwards.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,13 @@ namespace {
 /// An executor that finds its programs in memory takes its first step within them.
 constexpr std::chrono::milliseconds first_words{15};
 constexpr std::chrono::milliseconds relay_pause_min{60};
-constexpr std::chrono::milliseconds relay_pause_max{100};
+/// Attempts that have run for longer store at the same times, so that they go together.
+constexpr std::chrono::milliseconds relay_every{100};
+constexpr std::chrono::milliseconds steady_pause_min{25};
+/// In one transaction. More would wait for each other's, and each holds the locks of all.
+constexpr std::size_t together_max = 16;
+/// Who said more the last time has a step of its own: to read frames takes a thread's time.
+constexpr std::size_t few_frames = 100;
 constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
 
 }    // namespace
@@ -67,17 +73,35 @@ void AttemptReconciler::begin_step(Live& live, Step step) {
     live.busy = true;
     steps_.add([this, &live, step] {
         StepEnd end{.live = &live, .problem = {}, .unavailable = {}};
-        try {
-            end.problem = problem_of([&] { (this->*step)(live); });
-        } catch (const Error&) {
-            end.unavailable = std::current_exception();
-        }
-        {
-            const std::scoped_lock lock(mutex_);
-            ended_steps_.push_back(std::move(end));
-        }
-        on_step_ended_();
+        try_for(end, [&] { (this->*step)(live); });
+        end_steps({&end, 1});
     });
+}
+
+void AttemptReconciler::try_for(StepEnd& end, const std::function<void()>& act) {
+    try {
+        end.problem = problem_of(act);
+    } catch (const Error&) {
+        end.unavailable = std::current_exception();
+    }
+}
+
+/// One step of several attempts.
+void AttemptReconciler::begin_relay(std::vector<Live*> lives) {
+    for (Live* live : lives)
+        live->busy = true;
+    steps_.add([this, lives = std::move(lives)] {
+        std::vector<StepEnd> ends = relay_together(lives);
+        end_steps(ends);
+    });
+}
+
+void AttemptReconciler::end_steps(std::span<StepEnd> ends) {
+    {
+        const std::scoped_lock lock(mutex_);
+        std::ranges::move(ends, std::back_inserter(ended_steps_));
+    }
+    on_step_ended_();
 }
 
 /// Returns what one of them threw, if any did.
@@ -114,6 +138,7 @@ void AttemptReconciler::collect_all() {
 std::optional<Tick> AttemptReconciler::relay() {
     const Tick now = clock_.tick();
     std::optional<Tick> next;
+    std::vector<Live*> together;
     for (auto& [name, live] : live_) {
         if (live.busy || live.fenced || live.failed || live.member_stored || live.end_stored)
             continue;
@@ -121,10 +146,17 @@ std::optional<Tick> AttemptReconciler::relay() {
         if (!(unrecorded || live.speaking || live.ended)) continue;
         const Tick when =
             std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
-        if (when <= now)
+        if (when > now)
+            next = std::min(next.value_or(when), when);
+        else if (unrecorded || live.ended || !live.is_steady || live.hosts > 1)
             begin_step(live, &AttemptReconciler::relay_and_finish);
         else
-            next = std::min(next.value_or(when), when);
+            together.push_back(&live);
+    }
+    for (std::size_t at = 0; at < together.size(); at += together_max) {
+        const auto begin = together.begin() + std::ptrdiff_t(at);
+        const std::size_t count = std::min(together_max, together.size() - at);
+        begin_relay({begin, begin + std::ptrdiff_t(count)});
     }
     return next;
 }
@@ -137,17 +169,47 @@ void AttemptReconciler::relay_and_finish(Live& live) {
 }
 
 void AttemptReconciler::relay_one(Live& live) {
+    if (!live.recorded && live.process.pid != 0) record(live);
+    if (live.fenced || !(live.ended || (live.speaking && live.relay_next <= clock_.tick()))) return;
+    Live* const alone = &live;
+    const StepEnd end = std::move(relay_together({&alone, 1}).front());
+    if (end.unavailable) std::rethrow_exception(end.unavailable);
+    if (!end.problem.empty()) throw Error{ErrorCode::internal, end.problem};
+}
+
+/// Stores the next frames of each. What goes wrong with one is in its end.
+std::vector<AttemptReconciler::StepEnd> AttemptReconciler::relay_together(
+    std::span<Live* const> lives) {
+    std::vector<StepEnd> ends;
+    std::deque<Words> words;
+    std::vector<store::RelayedOne*> asked;
+    for (Live* live : lives) {
+        ends.push_back({.live = live, .problem = {}, .unavailable = {}});
+        try_for(ends.back(), [&] { live->speaking = read_words(*live, words); });
+    }
+    for (Words& one : words)
+        asked.push_back(&one.batch);
+    std::vector<std::exception_ptr> errors(asked.size());
+    store::relay_frames(store_, asked, errors);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        Words& one = words[i];
+        StepEnd& end =
+            *std::ranges::find(ends, one.live, [](const StepEnd& of) { return of.live; });
+        try_for(end, [&] { take_answer(one, errors[i]); });
+    }
+    return ends;
+}
+
+void AttemptReconciler::take_answer(Words& words, const std::exception_ptr& problem) {
+    Live& live = *words.live;
     try {
-        if (!live.recorded && live.process.pid != 0) record(live);
-        if (live.ended || (live.speaking && live.relay_next <= clock_.tick()))
-            live.speaking = relay_batch(live);
-    } catch (const store::Fenced&) {
-        give_up(live);
+        if (problem) std::rethrow_exception(problem);
     } catch (const Error& error) {
         if (!store::is_refused_content(error)) throw;
-        fail(live, "bad_frame",
-             fmt::format("a frame of the executor cannot be stored: {}", error.what()));
+        return fail(live, "bad_frame",
+                    fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
+    words.batch.stored ? keep_relayed(words) : give_up(live);
 }
 
 void AttemptReconciler::record(Live& live) {
@@ -160,8 +222,8 @@ void AttemptReconciler::record(Live& live) {
     }
 }
 
-/// Stores the next frames; false when there are none.
-bool AttemptReconciler::relay_batch(Live& live) {
+/// Adds the next frames, if there are any; false when no more are to be expected.
+bool AttemptReconciler::read_words(Live& live, std::deque<Words>& words) {
     const std::int64_t bytes_max = options_.frames_bytes_max;
     if (bytes_max > 0 && live.tail.offset() > bytes_max) {
         fail(live, "frames_limit",
@@ -173,29 +235,43 @@ bool AttemptReconciler::relay_batch(Live& live) {
     const std::vector<ReadFrame>& read = live.tail.peek();
     if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
     if (read.empty()) return live.tail.has_more();
-    std::vector<store::RelayedFrame> frames;
+    Words& added = words.emplace_back(Words{.live = &live});
     for (const ReadFrame& each : read)
-        frames.push_back(each.frame);
-    keep_member_frames(live, frames);
+        added.frames.push_back(each.frame);
+    keep_member_frames(live, added.frames);
     if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
-    const std::int64_t skipped_before = live.metrics->points_skipped;
-    const store::Relayed relayed =
-        store::relay_frames(store_, live.key, frames, *live.metrics, live.rank);
+    added.points_skipped_before = live.metrics->points_skipped;
+    added.batch = {
+        .key = &live.key, .frames = &added.frames, .series = &*live.metrics, .rank = live.rank};
+    return true;
+}
+
+void AttemptReconciler::keep_relayed(const Words& words) {
+    Live& live = *words.live;
+    const store::Relayed& relayed = *words.batch.stored;
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
-    const Tick now = clock_.tick();
-    live.relay_next = now + std::clamp<Tick::duration>(3 * (now - live.spoke_first),
-                                                       relay_pause_min, relay_pause_max);
-    live.counts.metric_points_skipped += live.metrics->points_skipped - skipped_before;
-    live.counts.frames_relayed += std::int64_t(frames.size());
+    live.relay_next = next_relay(live, words.frames.size());
+    live.counts.metric_points_skipped += live.metrics->points_skipped - words.points_skipped_before;
+    live.counts.frames_relayed += std::int64_t(words.frames.size());
     live.made_garbage = live.made_garbage || !relayed.pruned.empty();
-    for (const ReadFrame& each : read)
+    for (const ReadFrame& each : live.tail.peek())
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
-    if (live.done || live.ended) return true;
+    if (live.done || live.ended) return;
     if (relayed.intent && is_asked(live, *relayed.intent))
         supervisor_.stop(live.name(), *relayed.intent);
-    return true;
+}
+
+/// The first batches soon after each other; from then on those of all attempts at the same times.
+Tick AttemptReconciler::next_relay(Live& live, std::size_t frames) const {
+    const Tick now = clock_.tick();
+    const Tick::duration age = now - live.spoke_first;
+    live.is_steady = frames <= few_frames && 3 * age >= relay_every;
+    if (!live.is_steady)
+        return now + std::clamp<Tick::duration>(3 * age, relay_pause_min, relay_every);
+    const Tick::duration since_start = now.time_since_epoch() + steady_pause_min;
+    return Tick(since_start - since_start % relay_every + relay_every);
 }
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.

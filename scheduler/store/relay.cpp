@@ -1,10 +1,13 @@
-// A batch of frames in one transaction: the attempt is locked by its fence, frames up to the
-// last one stored are passed over, the rest become statements that are sent together, and
-// `frames_relayed` moves with them. So a batch that is sent twice, by an agent that did not hear
-// the answer, is stored once. Points of one name and step are merged before they are sent (the
-// last one counts), events get the next numbers of the job, whose row is locked, and checkpoints
-// that are no longer kept become garbage unless somebody uses them. Text that PostgreSQL cannot
-// store is repaired, since one bad frame would otherwise stop the attempt for good.
+// Batches of frames, one of each attempt, in one transaction: the attempts are locked by their
+// fences, frames up to the last one stored are passed over, the rest become statements that are
+// sent together, and `frames_relayed` moves with them. So a batch that is sent twice, by an agent
+// that did not hear the answer, is stored once. Most batches are events, points and progress: of
+// all attempts they are one statement of each kind, since a statement costs more than a row. What
+// stands between events (states) or belongs to one job (checkpoints) is a statement of its own.
+// Points of one name and step are merged before they are sent (the last one counts), events get the
+// next numbers of the job, whose row is locked, and checkpoints that are no longer kept become
+// garbage unless somebody uses them. Text that PostgreSQL cannot store is repaired, since one bad
+// frame would otherwise stop the attempt for good.
 #include "scheduler/store/relay.h"
 
 #include <fmt/core.h>
@@ -14,9 +17,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "api/base/check.h"
 #include "api/spec/checkpoint_name.h"
 #include "api/spec/event.h"
 #include "scheduler/store/job_rows.h"
+#include "scheduler/store/pg/columns.h"
+#include "scheduler/store/pg/group_commit.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
@@ -36,13 +42,27 @@ std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
     return repaired;
 }
 
-/// Turns the frames that are new into the statements of one transaction.
+/// What the batches of a transaction have in common.
+struct SharedStatements {
+    Columns events{queries::insert_events};
+    SeriesStatements series{};
+    Columns advances{queries::advance_relay};
+
+    std::vector<Statement> all() const {
+        std::vector<Statement> ordered = series.all();
+        for (const Columns* rows : {&events, &advances})
+            if (!rows->empty()) ordered.push_back(rows->statement());
+        return ordered;
+    }
+};
+
+/// Turns the frames of an attempt that are new into statements.
 class Batch {
 public:
-    Batch(const AttemptKey& key, int rank, const Row& locked, const MetricSeries& series)
-        : key_(key),
-          rank_(rank),
-          series_(series),
+    Batch(RelayedOne& one, const Row& locked)
+        : one_(one),
+          key_(*one.key),
+          series_(*one.series),
           now_(locked.time("now")),
           relayed_{.frames_relayed = locked.integer("frames_relayed"),
                    .event_seq = locked.integer("event_seq"),
@@ -63,33 +83,28 @@ public:
         keep_newest(effective_, frame.effective);
     }
 
-    /// Everything, ending with the job's and the attempt's own rows.
-    std::vector<Statement> statements(Transaction& transaction) {
-        flush_events();
-        write_points(transaction);
-        statements_.push_back(
-            {&queries::advance_relay,
-             {key_.job_id, relayed_.event_seq, Param::or_null(progress_), Param::or_null(best_),
-              Param::or_null(effective_), key_.attempt, relayed_.frames_relayed, rank_}});
+    /// What has to be sent before what all share, to which the rest is added.
+    std::vector<Statement> statements(Transaction& transaction, SharedStatements& shared) {
+        add_events_to(shared.events);
+        write_points(transaction, shared.series);
+        shared.advances.add({key_.job_id, relayed_.event_seq, Param::or_null(progress_),
+                             Param::or_null(best_), Param::or_null(effective_), key_.attempt,
+                             relayed_.frames_relayed, one_.rank});
         return std::move(statements_);
     }
 
-    /// The metrics as they are when the batch is stored.
-    void add_to(MetricSeries& series) {
-        for (const auto& [name, end] : ends_)
-            series.ends[name] = end;
-        series.frames_relayed = relayed_.frames_relayed;
-        series.points_skipped += points_skipped_;
-        series.warned = series.warned || points_skipped_ > 0;
-    }
-
-    /// What the batch has done, by the answers to its statements.
-    Relayed relayed(const std::vector<Rows>& answers) const {
-        Relayed relayed = relayed_;
+    /// Tells what the batch has done, and leaves the metrics as they are now.
+    /// answers  to its own statements
+    void stored(std::span<const Rows> answers) {
         for (const std::size_t pruning : prunings_)
-            for (const Row row : answers.at(pruning))
-                relayed.pruned.push_back(row.text("name"));
-        return relayed;
+            for (const Row row : answers[pruning])
+                relayed_.pruned.push_back(row.text("name"));
+        for (const auto& [name, end] : ends_)
+            series_.ends[name] = end;
+        series_.frames_relayed = relayed_.frames_relayed;
+        series_.points_skipped += points_skipped_;
+        series_.warned = series_.warned || points_skipped_ > 0;
+        one_.stored = relayed_;
     }
 
 private:
@@ -113,12 +128,19 @@ private:
         ++relayed_.event_seq;
     }
 
-    /// Events go out in runs, so that states stand between them where they happened.
+    /// Those before a state go out before it, so that their times are in the order of their
+    /// numbers.
     void flush_events() {
-        if (event_types_.empty()) return;
-        const std::int64_t first = relayed_.event_seq - std::int64_t(event_types_.size()) + 1;
-        statements_.push_back(
-            {&queries::insert_events, {key_.job_id, first, event_types_, event_bodies_}});
+        Columns run(queries::insert_events);
+        add_events_to(run);
+        if (!run.empty()) statements_.push_back(run.statement());
+    }
+
+    void add_events_to(Columns& events) {
+        const std::int64_t first = relayed_.event_seq - std::ssize(event_types_) + 1;
+        for (std::size_t i = 0; i < event_types_.size(); ++i)
+            events.add({key_.job_id, first + std::int64_t(i), std::move(event_types_[i]),
+                        std::move(event_bodies_[i])});
         event_types_.clear();
         event_bodies_.clear();
     }
@@ -146,7 +168,7 @@ private:
         return true;
     }
 
-    void write_points(Transaction& transaction) {
+    void write_points(Transaction& transaction, SeriesStatements& statements) {
         if (metrics_.empty()) return;
         NewPoints points;
         for (const auto& [name, by_step] : metrics_) {
@@ -154,11 +176,8 @@ private:
             for (const auto& [step, sample] : by_step)
                 samples.push_back(sample);
         }
-        statements_.push_back(keep_values_statement(key_.job_id, points));
-        WrittenSeries written =
-            add_points(transaction, key_.job_id, key_.attempt, points, series_.ends);
-        std::ranges::move(written.statements, std::back_inserter(statements_));
-        ends_ = std::move(written.ends);
+        ends_ =
+            add_points(transaction, key_.job_id, key_.attempt, points, series_.ends, statements);
     }
 
     void warn_of(const std::string& name) {
@@ -201,9 +220,9 @@ private:
         if (!newer.empty()) kept = repaired_json(newer);
     }
 
+    RelayedOne& one_;
     const AttemptKey& key_;
-    const int rank_;
-    const MetricSeries& series_;
+    MetricSeries& series_;
     Instant now_;
     std::int64_t new_names_ = 0;
     std::int64_t points_skipped_ = 0;
@@ -220,6 +239,51 @@ private:
     JsonText effective_;
 };
 
+/// The batches of those that are live.
+std::vector<Batch> read_batches(Transaction& transaction, std::span<RelayedOne* const> ones) {
+    Columns asked(queries::lock_relays);
+    std::map<std::string_view, RelayedOne*> by_job;
+    for (RelayedOne* one : ones) {
+        asked.add({one->key->job_id, one->key->attempt, one->key->fence, one->rank});
+        check(by_job.emplace(one->key->job_id, one).second, "a job is relayed once at a time");
+    }
+    const std::vector<Rows> answers =
+        transaction.run(std::vector<Statement>{{&queries::keep_plans, {}}, asked.statement()});
+    std::vector<Batch> batches;
+    for (const Row locked : answers[1]) {
+        RelayedOne& one = *by_job.at(locked.text("job_id"));
+        MetricSeries& series = *one.series;
+        // Another number: the outcome of the batch before was not heard, or there was none.
+        if (series.frames_relayed != locked.integer("frames_relayed"))
+            series.ends = read_series_ends(
+                transaction, one.key->job_id,
+                series.names_max > 0 ? series.names_max : std::numeric_limits<std::int64_t>::max());
+        Batch& batch = batches.emplace_back(one, locked);
+        for (const RelayedFrame& frame : *one.frames)
+            batch.add(frame);
+    }
+    return batches;
+}
+
+void relay_group(Pool& pool, std::span<RelayedOne* const> ones) {
+    transact(pool, [&](Transaction& transaction) {
+        std::vector<Batch> batches = read_batches(transaction, ones);
+        if (batches.empty()) return;
+        SharedStatements shared;
+        std::vector<Statement> statements;
+        std::vector<std::size_t> begins;    // of the batches' own statements
+        for (Batch& batch : batches) {
+            begins.push_back(statements.size());
+            std::ranges::move(batch.statements(transaction, shared),
+                              std::back_inserter(statements));
+        }
+        std::ranges::move(shared.all(), std::back_inserter(statements));
+        const std::vector<Rows> answers = transaction.commit(std::move(statements));
+        for (std::size_t i = 0; i < batches.size(); ++i)
+            batches[i].stored(std::span(answers).subspan(begins[i]));
+    });
+}
+
 }    // namespace
 
 bool is_refused_content(const Error& error) noexcept {
@@ -230,26 +294,24 @@ bool is_refused_content(const Error& error) noexcept {
     return sqlstate.starts_with("22") || sqlstate.starts_with("23") || sqlstate.starts_with("54");
 }
 
+void relay_frames(Store& store, std::span<RelayedOne* const> ones,
+                  std::span<std::exception_ptr> errors) {
+    const GroupCommit<RelayedOne> group(
+        [&store](std::span<RelayedOne* const> some) { relay_group(store.pool(), some); });
+    group.add_group(ones, errors);
+    for (const RelayedOne* one : ones)
+        if (one->stored) store.announce(one->key->job_id);
+}
+
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
                      MetricSeries& series, int rank) {
-    const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
-        const Rows locked =
-            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.fence, rank});
-        if (locked.empty()) throw Fenced(key);
-        // Another number: the outcome of the batch before was not heard, or there was none.
-        if (series.frames_relayed != locked[0].integer("frames_relayed"))
-            series.ends = read_series_ends(
-                transaction, key.job_id,
-                series.names_max > 0 ? series.names_max : std::numeric_limits<std::int64_t>::max());
-        Batch batch(key, rank, locked[0], series);
-        for (const RelayedFrame& frame : frames)
-            batch.add(frame);
-        const Relayed stored = batch.relayed(transaction.commit(batch.statements(transaction)));
-        batch.add_to(series);
-        return stored;
-    });
-    store.announce(key.job_id);
-    return relayed;
+    RelayedOne one{.key = &key, .frames = &frames, .series = &series, .rank = rank};
+    RelayedOne* const alone = &one;
+    std::exception_ptr error;
+    relay_frames(store, std::span(&alone, 1), std::span(&error, 1));
+    if (error) std::rethrow_exception(error);
+    if (!one.stored) throw Fenced(key);
+    return *one.stored;
 }
 
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {

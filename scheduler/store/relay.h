@@ -1,6 +1,8 @@
 #pragma once
 
+#include <exception>
 #include <set>
+#include <span>
 #include <variant>
 
 #include "scheduler/store/jobs.h"
@@ -103,6 +105,22 @@ struct MetricSeries {
 /// not ended (NewJob::checkpoint_ids); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
                      MetricSeries& series, int rank = 0);
+
+/// A batch that is stored together with those of other jobs.
+struct RelayedOne {
+    const AttemptKey* key = nullptr;
+    const std::vector<RelayedFrame>* frames = nullptr;
+    MetricSeries* series = nullptr;
+    int rank = 0;
+    std::optional<Relayed> stored{};    ///< none: the attempt was not live with this fence
+};
+
+/// Stores batches of different jobs in one transaction, each as relay_frames would: one statement
+/// of each kind for all of them. When a batch is refused, each is stored by itself. `errors` has as
+/// many places as `ones`: each gets what relay_frames would have thrown, but for Fenced.
+void relay_frames(Store& store, std::span<RelayedOne* const> ones,
+                  std::span<std::exception_ptr> errors);
+
 /// Without a limit of metrics.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
 

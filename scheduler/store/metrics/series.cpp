@@ -24,17 +24,6 @@ namespace {
 constexpr std::int64_t tail_rows_max = 32;
 constexpr std::int64_t rollup_points = chunk_samples * rollup_chunks;
 
-/// Rows of metric_chunk, by column.
-struct NewChunks {
-    std::vector<std::string> names;
-    std::vector<std::int64_t> first_points;
-    std::vector<std::int64_t> points;
-    std::vector<std::int64_t> steps_first;
-    std::vector<std::int64_t> steps_last;
-    std::vector<std::string> summaries;
-    std::vector<std::string> data;
-};
-
 /// Metrics, each with a step.
 struct NamedSteps {
     std::vector<std::string> names;
@@ -73,8 +62,8 @@ struct Tail {
 class SeriesWriter {
 public:
     SeriesWriter(std::string_view job_id, int attempt, const NewPoints& points,
-                 const SeriesEnds& ends)
-        : job_id_(job_id), attempt_(attempt), points_(points) {
+                 const SeriesEnds& ends, SeriesStatements& statements)
+        : job_id_(job_id), attempt_(attempt), points_(points), statements_(statements) {
         for (const auto& [name, samples] : points_) {
             const auto known = ends.find(name);
             const SeriesEnd end = known == ends.end() ? SeriesEnd{} : known->second;
@@ -90,23 +79,18 @@ public:
         }
     }
 
-    void add_to(Transaction& transaction, WrittenSeries& written) {
+    SeriesEnds write(Transaction& transaction) {
         if (!rewritten_.names.empty()) {
             const Rows rows = transaction.run(queries::read_series_ends,
                                               {job_id_, rewritten_.names, rewritten_.steps});
             rewrite(rows);
-            written.statements.push_back(named(queries::cut_series, cut_));
+            statements_.cuts.push_back(named(queries::cut_series, cut_));
         }
         if (!gone_back_.names.empty())
-            written.statements.push_back(named(queries::cut_rollups, gone_back_));
-        if (!chunks_.names.empty())
-            written.statements.push_back(
-                {&queries::insert_chunks,
-                 {job_id_, attempt_, chunks_.names, chunks_.first_points, chunks_.points,
-                  chunks_.steps_first, chunks_.steps_last, chunks_.summaries, chunks_.data}});
+            statements_.cuts.push_back(named(queries::cut_rollups, gone_back_));
         if (!filled_.names.empty())
-            written.statements.push_back(named(queries::insert_rollups, filled_));
-        written.ends = std::move(ends_);
+            statements_.rollups.push_back(named(queries::insert_rollups, filled_));
+        return std::move(ends_);
     }
 
 private:
@@ -168,13 +152,10 @@ private:
 
     void add_chunk(const std::string& name, std::int64_t first_point,
                    std::span<const MetricSample> samples, std::string_view summary = {}) {
-        chunks_.names.push_back(name);
-        chunks_.first_points.push_back(first_point);
-        chunks_.points.push_back(std::ssize(samples));
-        chunks_.steps_first.push_back(samples.front().step);
-        chunks_.steps_last.push_back(samples.back().step);
-        chunks_.summaries.push_back(hexadecimal(summary));
-        chunks_.data.push_back(hexadecimal(encode_samples(samples)));
+        statements_.chunks.add({job_id_, attempt_, name, first_point,
+                                std::int64_t(std::ssize(samples)), samples.front().step,
+                                samples.back().step, hexadecimal(summary),
+                                hexadecimal(encode_samples(samples))});
     }
 
     std::string_view job_id_;
@@ -184,7 +165,7 @@ private:
     NamedSteps gone_back_;
     NamedSteps cut_;
     NamedSteps filled_;
-    NewChunks chunks_;
+    SeriesStatements& statements_;
     SeriesEnds ends_;
 };
 
@@ -204,6 +185,16 @@ ValueRange range_of(std::span<const MetricSample> samples) {
     return range;
 }
 
+void keep_values(std::string_view job_id, const NewPoints& points, Columns& values) {
+    for (const auto& [name, samples] : points) {
+        const double last = samples.back().value;
+        const ValueRange range = range_of(samples);
+        values.add({job_id, name,
+                    std::isfinite(last) ? last : std::numeric_limits<double>::quiet_NaN(),
+                    range.low, range.high});
+    }
+}
+
 }    // namespace
 
 SeriesEnds read_series_ends(Transaction& transaction, std::string_view job_id,
@@ -217,25 +208,22 @@ SeriesEnds read_series_ends(Transaction& transaction, std::string_view job_id,
     return ends;
 }
 
-WrittenSeries add_points(Transaction& transaction, std::string_view job_id, int attempt,
-                         const NewPoints& points, const SeriesEnds& ends) {
-    WrittenSeries written;
-    SeriesWriter(job_id, attempt, points, ends).add_to(transaction, written);
-    return written;
+SeriesStatements::SeriesStatements()
+    : chunks(queries::insert_chunks), values(queries::keep_metric_values) {}
+
+std::vector<Statement> SeriesStatements::all() const {
+    std::vector<Statement> ordered = cuts;
+    for (const Columns* rows : {&chunks, &values})
+        if (!rows->empty()) ordered.push_back(rows->statement());
+    ordered.insert(ordered.end(), rollups.begin(), rollups.end());
+    return ordered;
 }
 
-Statement keep_values_statement(std::string_view job_id, const NewPoints& points) {
-    std::vector<std::string> names;
-    std::vector<double> last, low, high;
-    for (const auto& [name, samples] : points) {
-        const double value = samples.back().value;
-        const ValueRange range = range_of(samples);
-        names.push_back(name);
-        last.push_back(std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN());
-        low.push_back(range.low);
-        high.push_back(range.high);
-    }
-    return {&queries::keep_metric_values, {job_id, names, last, low, high}};
+SeriesEnds add_points(Transaction& transaction, std::string_view job_id, int attempt,
+                      const NewPoints& points, const SeriesEnds& ends,
+                      SeriesStatements& statements) {
+    keep_values(job_id, points, statements.values);
+    return SeriesWriter(job_id, attempt, points, ends, statements).write(transaction);
 }
 
 }    // namespace slipway::store

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "scheduler/store/metrics/bucket.h"
+#include "scheduler/store/pg/columns.h"
 #include "scheduler/store/pg/pool.h"
 
 // How a batch of points is added to the metrics of a job.
@@ -26,20 +27,27 @@ using NewPoints = std::map<std::string, std::vector<MetricSample>, std::less<>>;
 SeriesEnds read_series_ends(Transaction& transaction, std::string_view job_id,
                             std::int64_t names_max);
 
-struct WrittenSeries {
-    std::vector<Statement> statements;    ///< to be sent in the transaction
-    SeriesEnds ends;                      ///< of the metrics with new points, once it is committed
+/// What adds points to the metrics of jobs, each job once, to be sent in one transaction.
+struct SeriesStatements {
+    SeriesStatements();
+
+    std::vector<Statement> cuts{};       ///< of what is written again
+    Columns chunks;                      ///< the points
+    Columns values;                      ///< the last, the lowest and the highest of each metric
+    std::vector<Statement> rollups{};    ///< of the chunks, which are there before
+
+    /// In the order in which they are to be sent.
+    std::vector<Statement> all() const;
 };
 
-/// What adds `points`, of the live attempt `attempt`, to the job's metrics. A point of a step that
-/// its metric has reached before takes the place of the points from there on: training went back to
-/// that step. Reads what is to be written again; nobody else may write the job's metrics meanwhile.
+/// Adds what adds `points`, of the live attempt `attempt`, to the job's metrics, and keeps the
+/// values by which jobs are listed. A point of a step that its metric has reached before takes the
+/// place of the points from there on: training went back to that step. Reads what is to be written
+/// again; nobody else may write the job's metrics meanwhile. Returns the ends of the metrics with
+/// new points, once it is committed.
 ///   ends  of at least the metrics that have points already, as they are stored
-WrittenSeries add_points(Transaction& transaction, std::string_view job_id, int attempt,
-                         const NewPoints& points, const SeriesEnds& ends);
-
-/// What keeps the last, the lowest and the highest value of the metrics with new points, by which
-/// jobs are listed.
-Statement keep_values_statement(std::string_view job_id, const NewPoints& points);
+SeriesEnds add_points(Transaction& transaction, std::string_view job_id, int attempt,
+                      const NewPoints& points, const SeriesEnds& ends,
+                      SeriesStatements& statements);
 
 }    // namespace slipway::store

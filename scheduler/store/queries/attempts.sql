@@ -139,23 +139,9 @@ select job_id, attempt, fence
 from held
 where (job_id, attempt) not in (select job_id, attempt from live)
 
--- lock_attempt: one row, or none when the attempt is not live with this fence
--- in     $1 job_id  $2 attempt  $3 fence  $4 rank
--- out    host, frames_relayed: those of the rank; now, by the database's clock
--- locks  the job, then the attempt
-select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
-       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host,
-       clock_timestamp() as now
-from job
-join attempt on attempt.job_id = job.id
-join attempt_member as member
-  on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = $4
-where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
-for no key update of job, attempt
-
--- lock_attempts: as lock_attempt, of several
+-- lock_attempts: those that are live with their fences
 -- in     $1 job_ids text[]  $2 attempts integer[]  $3 fences text[]
--- out    job_id too; those that are not live have no row
+-- out    those that are not have no row
 -- locks  the jobs in the order of their ids, then the attempts
 with asked as materialized (
     select *

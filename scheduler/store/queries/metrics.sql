@@ -89,16 +89,16 @@ delete from metric_rollup
 using unnest($2::text[], $3::bigint[]) as cut (name, step)
 where job_id = $1 and metric_rollup.name = cut.name and step_last >= cut.step
 
--- insert_chunks: points of one attempt, and of others before them
--- in     $1 job_id  $2 attempt  then arrays: $3 names  $4 first points  $5 points  $6 first steps
---        $7 last steps  $8 summaries, hexadecimal, or ''  $9 data, hexadecimal
+-- insert_chunks: points of one attempt of each job, and of others before them
+-- in     arrays: $1 job_ids text[]  $2 attempts integer[]  $3 names  $4 first points  $5 points
+--        $6 first steps  $7 last steps  $8 summaries, hexadecimal, or ''  $9 data, hexadecimal
 insert into metric_chunk (job_id, name, first_point, points, step_first, step_last, attempt,
                           summary, data)
-select $1, name, first_point, points, step_first, step_last, $2,
+select job_id, name, first_point, points, step_first, step_last, attempt,
        decode(nullif(summary, ''), 'hex'), decode(data, 'hex')
-from unnest($3::text[], $4::bigint[], $5::integer[], $6::bigint[], $7::bigint[], $8::text[],
-            $9::text[])
-     as chunk (name, first_point, points, step_first, step_last, summary, data)
+from unnest($1::text[], $2::integer[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[],
+            $7::bigint[], $8::text[], $9::text[])
+     as chunk (job_id, attempt, name, first_point, points, step_first, step_last, summary, data)
 
 -- insert_rollups: keeps the summaries of the 512 full chunks up to one together
 -- in     $1 job_id  $2 names text[]  $3 steps bigint[]: the first of the last full chunk
@@ -159,11 +159,13 @@ where job_id = $1 and name = $2 and step_first >= $3 and step_last <= $4
 order by step_first
 
 -- keep_metric_values: the last, the lowest and the highest value of metrics with new points
--- in     $1 job_id  then arrays: $2 names  $3 last values  $4 lowest  $5 highest; NaN: none is finite
+-- in     arrays: $1 job_ids text[]  $2 names  $3 last values  $4 lowest  $5 highest; NaN: none is
+--        finite
 insert into live_job_metric as kept (job_id, name, last, low, high)
-select $1, name, nullif(last, 'NaN'), nullif(low, 'NaN'), nullif(high, 'NaN')
-from unnest($2::text[], $3::double precision[], $4::double precision[], $5::double precision[])
-     as added (name, last, low, high)
+select job_id, name, nullif(last, 'NaN'), nullif(low, 'NaN'), nullif(high, 'NaN')
+from unnest($1::text[], $2::text[], $3::double precision[], $4::double precision[],
+            $5::double precision[])
+     as added (job_id, name, last, low, high)
 on conflict (job_id, name) do update
 set last = excluded.last,
     low  = least(kept.low, excluded.low),

@@ -1,5 +1,33 @@
--- All of these run after lock_attempt in one transaction: the job's row is locked, so the numbers
+-- All of these run after lock_relays in one transaction: the jobs' rows are locked, so the numbers
 -- that the caller gives to events are the next ones.
+
+-- lock_relays: the attempts whose frames are to be stored
+-- in     arrays, each job once: $1 job_ids text[]  $2 attempts integer[]  $3 fences text[]
+--        $4 ranks integer[]
+-- out    frames_relayed: of the rank; now, by the database's clock; no row when the attempt is not
+--        live with this fence
+-- locks  the jobs in the order of their ids, then the attempts
+with asked as materialized (
+    select *
+    from unnest($1::text[], $2::integer[], $3::text[], $4::integer[])
+         as asked (job_id, attempt, fence, rank)
+), locked as materialized (
+    select job.id as job_id, job.state, job.intent, job.event_seq
+    from job
+    where id = any ($1::text[])
+    order by id
+    for no key update
+)
+select locked.*, live.frames_relayed, clock_timestamp() as now
+from locked
+join asked using (job_id)
+cross join lateral (select member.frames_relayed
+                    from attempt
+                    join attempt_member as member using (job_id, attempt)
+                    where job_id = asked.job_id and attempt = asked.attempt
+                      and fence = asked.fence and attempt.ended_at is null
+                      and member.rank = asked.rank
+                    for no key update of attempt) as live
 
 -- enter_state: the executor is further; the trigger adds the event after `event_seq`
 -- in     $1 job_id  $2 state  $3 event_seq
@@ -8,11 +36,11 @@ set state     = $2,
     event_seq = $3
 where id = $1
 
--- insert_events: a run of events
--- in     $1 job_id  $2 seq of the first  $3 types text[]  $4 bodies text[]
+-- insert_events: in the order of their numbers within each job
+-- in     arrays: $1 job_ids text[]  $2 seq bigint[]  $3 types text[]  $4 bodies text[]
 insert into job_event (job_id, seq, type, body)
-select $1, $2::bigint + position - 1, type, body::json
-from unnest($3::text[], $4::text[]) with ordinality as events (type, body, position)
+select job_id, seq, type, body::json
+from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as event (job_id, seq, type, body)
 
 -- insert_checkpoint: a committed folder; the same name again is the same folder
 -- in     $1 id  $2 job_id  $3 attempt  $4 name  $5 step  $6 epoch  $7 kinds  $8 files  $9 bytes
@@ -69,17 +97,28 @@ select name
 from pruned
 where not used
 
--- advance_relay: what the batch leaves on the job and on a member of the attempt
--- in     $1 job_id  $2 event_seq  $3 progress  $4 best  $5 effective  $6 attempt
---        $7 frames_relayed  $8 rank; null json leaves as it is
-with advanced as (
-    update attempt_member
-    set frames_relayed = $7
-    where job_id = $1 and attempt = $6 and rank = $8
+-- advance_relay: what the batches leave on the jobs and on members of their attempts
+-- in     arrays, each job once: $1 job_ids text[]  $2 event_seq bigint[]  $3 progress  $4 best
+--        $5 effective  $6 attempts integer[]  $7 frames_relayed bigint[]  $8 ranks integer[]
+--        null json leaves as it is
+with batch as materialized (
+    select *
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::integer[],
+                $7::bigint[], $8::integer[])
+         as batch (job_id, event_seq, progress, best, effective, attempt, frames_relayed, rank)
+), advanced as (
+    update attempt_member as member
+    set frames_relayed = batch.frames_relayed
+    from batch
+    -- `any`: by their keys, whatever the plan that is kept has assumed of the number of rows.
+    where member.job_id = any ($1::text[])
+      and member.job_id = batch.job_id and member.attempt = batch.attempt
+      and member.rank = batch.rank
 )
 update job
-set event_seq = $2,
-    progress  = coalesce($3::jsonb, progress),
-    best      = coalesce($4::jsonb, best),
-    effective = coalesce($5::jsonb, effective)
-where id = $1
+set event_seq = batch.event_seq,
+    progress  = coalesce(batch.progress::jsonb, job.progress),
+    best      = coalesce(batch.best::jsonb, job.best),
+    effective = coalesce(batch.effective::jsonb, job.effective)
+from batch
+where job.id = any ($1::text[]) and job.id = batch.job_id

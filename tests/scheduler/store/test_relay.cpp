@@ -243,6 +243,80 @@ TEST_F(Relay, poisoned_frames_are_repaired) {
     EXPECT_EQ(list_checkpoints(store, {}, {}).items.size(), 1U);
 }
 
+struct Together {
+    AttemptKey key;
+    std::vector<RelayedFrame> frames;
+    MetricSeries series = {};
+    RelayedOne one = {};
+};
+
+std::vector<std::exception_ptr> relay_all(Store& store, std::vector<Together>& all) {
+    std::vector<RelayedOne*> ones;
+    for (Together& each : all) {
+        each.one = {.key = &each.key, .frames = &each.frames, .series = &each.series};
+        ones.push_back(&each.one);
+    }
+    std::vector<std::exception_ptr> errors(ones.size());
+    relay_frames(store, ones, errors);
+    return errors;
+}
+
+// Goal: what is stored together is what would have been stored one by one, twice as once.
+TEST_F(Relay, batches_of_several_jobs_are_one_transaction) {
+    add_host();
+    std::vector<Together> all;
+    for (int core = 1; core <= 3; ++core) {
+        all.push_back({.key = place(submit(), {core}), .frames = {log_frame(1), log_frame(2)}});
+        all.back().frames[0].state = RelayedState{running};
+        all.back().frames[0].metrics = {{"loss", 1, 1, double(core)}};
+        all.back().frames[1].progress = fmt::format(R"({{"step": {}}})", core);
+    }
+    for (int time = 0; time < 2; ++time)
+        EXPECT_THAT(relay_all(store, all), testing::Each(nullptr));
+    EXPECT_EQ(database.sql("select count(distinct xmin::text) from job_event where type = 'log'"),
+              "1");
+    for (int core = 1; core <= 3; ++core) {
+        const Together& each = all[std::size_t(core) - 1];
+        EXPECT_EQ(each.one.stored->frames_relayed, 2);
+        EXPECT_EQ(each.series.ends.at("loss").points, 1);
+        EXPECT_THAT(types(each.key.job_id),
+                    ElementsAre("state", "state", "state", "state", "log", "log"));
+        const auto points = samples_of(each.key.job_id, "loss");
+        ASSERT_EQ(points.size(), 1U);
+        EXPECT_EQ(points[0].value, core);
+        EXPECT_EQ(find_job(store, each.key.job_id)->progress,
+                  fmt::format(R"({{"step": {}}})", core));
+    }
+}
+
+// Goal: nobody gets what is wrong with another one's batch.
+TEST_F(Relay, of_a_group_only_the_refused_and_the_fenced_are_not_stored) {
+    add_host();
+    std::vector<Together> all;
+    for (int core = 1; core <= 4; ++core)
+        all.push_back({.key = place(submit(), {core}), .frames = {log_frame(1)}});
+    all[0].frames.push_back(checkpoint_frame(2, "mine"));
+    all[1].frames.push_back(checkpoint_frame(2, "with_the_id_of_another"));
+    all[1].frames[1].checkpoint->id = all[0].frames[1].checkpoint->id;
+    all[2].key.fence = "another";
+    const std::vector<std::exception_ptr> errors = relay_all(store, all);
+    EXPECT_EQ(errors[0], nullptr);
+    EXPECT_EQ(errors[2], nullptr);
+    EXPECT_EQ(errors[3], nullptr);
+    try {
+        std::rethrow_exception(errors[1]);
+    } catch (const Error& error) {
+        EXPECT_TRUE(is_refused_content(error)) << error.what();
+    }
+    EXPECT_EQ(all[0].one.stored->frames_relayed, 2);
+    EXPECT_FALSE(all[1].one.stored);
+    EXPECT_FALSE(all[2].one.stored);
+    EXPECT_EQ(all[3].one.stored->frames_relayed, 1);
+    EXPECT_EQ(types(all[1].key.job_id).size(), 2U);
+    EXPECT_EQ(types(all[2].key.job_id).size(), 2U);
+    EXPECT_EQ(types(all[3].key.job_id).size(), 3U);
+}
+
 // Goal: sequence numbers have no gap and no double, whoever writes.
 TEST_F(Relay, events_are_gap_free_under_concurrent_writers) {
     const AttemptKey key = running_job();
