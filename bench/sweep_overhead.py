@@ -6,6 +6,10 @@ of them share the CPUs: on two CPUs, 0.125 s of CPU time. That is measured first
 once: what twice the steps cost more. The floor of the sweep is its trials times the CPU time of their steps over the CPUs;
 everything else counts as overhead: queue, processes, data, compiling, checkpoints, the last evaluation, the database.
 
+"Half a second of work" has two readings. The default is the strict one: half a second by the clock, of which a trial has a quarter
+of a CPU. With --trial-cpu-s 0.5 a trial is as many steps as take half a second of CPU time (floor of 1,000 trials on two CPUs: 250 s).
+`reading` says which one the figures are of.
+
 Optuna (Debian's python3-optuna and python3-torch) trains the same network on the same digits with steps sized in the same way, in
 two ways: `workers`, eight processes that import PyTorch once and take trials from a study in a shared journal; `processes`, a
 process for each trial, eight at a time. `s` is from the start of the first process to the
@@ -13,11 +17,11 @@ end of the last, `first_to_last_s` from the first trial to the last. Without the
 unpacked aside (apt-get download, dpkg -x): PYTHONPATH names their modules, --torch-libraries their shared libraries, as
 LD_LIBRARY_PATH does.
 
-Prints one JSON line: of each side trials, steps of one, CPU seconds of one, floor, seconds, overhead (seconds over floor, less 1), and
-the same of the CPU seconds that everything took, which says most where the machine is not quiet.
+Prints one JSON line: CPUs, the reading, and of each side trials, steps of one, CPU seconds of one, floor, seconds, overhead (seconds
+over floor, less 1), and the same of the CPU seconds that everything took, which says most where the machine is not quiet.
 
-usage: bench/sweep_overhead.py [--trials 1000] [--process-trials 100] [--trial-s 0.5] [--images 500] [--bin build/release/bin]
-                               [--sample-steps 400] [--torch-libraries PATHS] [-- OPTION OF SLIPWAYD ...]
+usage: bench/sweep_overhead.py [--trials 1000] [--process-trials 100] [--trial-s 0.5 | --trial-cpu-s S] [--images 500]
+                               [--bin build/release/bin] [--sample-steps 400] [--torch-libraries PATHS] [-- OPTION OF SLIPWAYD ...]
 """
 import argparse
 import importlib.util
@@ -44,9 +48,10 @@ def job_of(steps):
     return job | {"train": train | {"steps": steps}}
 
 
-def steps_for(cpu_s_of_step, trial_s):
-    """So many that eight of them at once take so long."""
-    return max(1, round(trial_s * CPUS / CONCURRENT / cpu_s_of_step))
+def steps_for(cpu_s_of_step, arguments):
+    """So many that eight of them at once take so long; with --trial-cpu-s, that one has so much CPU time."""
+    cpu_s = arguments.trial_cpu_s or arguments.trial_s * CPUS / CONCURRENT
+    return max(1, round(cpu_s / cpu_s_of_step))
 
 
 def side(trials, steps, cpu_s_of_step, seconds, cpu_s, **more):
@@ -71,7 +76,7 @@ def our_step(sweeps, sample, folder):
 
 def ours(sweeps, arguments, folder):
     cpu_s_of_step = our_step(sweeps, arguments.sample_steps, folder)
-    steps = steps_for(cpu_s_of_step, arguments.trial_s)
+    steps = steps_for(cpu_s_of_step, arguments)
 
     def run(trials):
         before = cpu_by_program(sweeps.service)
@@ -140,7 +145,7 @@ def optuna(digits, arguments, folder):
         return {}
     other = Optuna(digits, arguments)
     cpu_s_of_step = other.step()
-    steps = steps_for(cpu_s_of_step, arguments.trial_s)
+    steps = steps_for(cpu_s_of_step, arguments)
     workers = other.workers(steps, cpu_s_of_step, folder)
     said(f"optuna, workers: {workers}")
     return {"optuna_workers": workers, "optuna_processes": other.processes(steps, cpu_s_of_step)}
@@ -152,12 +157,14 @@ def main():
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--process-trials", type=int, default=100)
     parser.add_argument("--trial-s", type=float, default=0.5)
+    parser.add_argument("--trial-cpu-s", type=float, help="of CPU time instead")
     parser.add_argument("--sample-steps", type=int, default=400, help="steps that are measured to size a trial")
     parser.add_argument("--torch-libraries", default="")
     parser.add_argument("options", nargs="*", help="of slipwayd, after --")
     arguments = parser.parse_args()
     with Sweeps(arguments, *arguments.options) as sweeps, tempfile.TemporaryDirectory() as name:
-        figures = {"cpus": CPUS, "slipway": ours(sweeps, arguments, pathlib.Path(name))}
+        reading = f"{arguments.trial_cpu_s} s of CPU time" if arguments.trial_cpu_s else f"{arguments.trial_s} s by the clock"
+        figures = {"cpus": CPUS, "reading": reading, "slipway": ours(sweeps, arguments, pathlib.Path(name))}
         said(f"slipway: {figures['slipway']}")
         sweeps.service.stop()    # it has no CPU while the other side runs
         figures.update(optuna(sweeps.digits, arguments, pathlib.Path(name)))
