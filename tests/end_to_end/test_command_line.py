@@ -1,5 +1,5 @@
 """Goal: what all commands of the client share: forms of output, terminals and pipes, jobs by name, changes of a document.
-Method: as test_commands.py; a terminal is a pseudo-terminal."""
+Method: client_commands.py; a terminal is a pseudo-terminal."""
 import csv
 import io
 import json
@@ -15,8 +15,8 @@ import threading
 import time
 import unittest
 
+from client_commands import OBEYED, commands, environment_of, run, shape
 from service import BIN, points_job, serve_points, wait_for
-from test_commands import OBEYED, commands, environment_of, run, shape
 
 CHANGES = re.compile(r"[\d.]+|  +|–")    # from one call to the next: figures and the width of their columns
 COLOUR = re.compile(r"\x1b\[[0-9]*m")

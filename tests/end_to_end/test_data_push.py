@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
+from client_commands import OBEYED, environment_of
 from service import BIN, Service, png, wait_for, write_points
-from test_commands import OBEYED, environment_of
 from test_python import CuttingProxy
 
 
