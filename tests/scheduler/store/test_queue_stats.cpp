@@ -110,8 +110,9 @@ TEST_F(QueueNumbers, changes_of_held_jobs_are_added_up_in_batches) {
         " select 'a', n % 2, 'start_after', case when n % 5 = 0 then -1 else 1 end"
         " from generate_series(1, 25000) as n");
     const auto sums = [&] {
-        return database.sql("select string_agg(sum::text, ' ') from (select sum(jobs) as sum"
-                            " from queue_held_count group by class_rank order by class_rank) as s");
+        return database.sql(
+            "select string_agg(sum::text, ' ') from (select sum(jobs) as sum"
+            " from queue_held_count group by class_rank order by class_rank) as s");
     };
     EXPECT_EQ(sums(), "7500 7500");
     int folds = 1;
