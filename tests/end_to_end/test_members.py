@@ -222,7 +222,7 @@ class MembersTestCase(MembersCase):
                                  changes=lambda rank, order: order["member"].update(change))
             members.wait(30)
             ending = members.endings()[0]
-            self.assertEqual(ending["code"], "spec_error")
+            self.assertEqual(ending["code"], "wrong_build")
             self.assertIn(word, ending["message"])
 
 
