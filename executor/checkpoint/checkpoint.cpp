@@ -19,12 +19,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <future>
 #include <iterator>
 #include <tuple>
 
 #include "api/base/sha256.h"
 #include "executor/checkpoint/durable_file.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 
@@ -211,11 +211,12 @@ std::optional<Error> find_damage(const fs::path& checkpoint, const StateRecord& 
 /// Both files at once: a save takes as long as half of its bytes, and workers that meet at barriers
 /// are all slowed alike, where one thread would slow one of them and the rest would wait for it.
 std::vector<WrittenFile> write_numbers(const fs::path& folder, const Checkpoint& checkpoint) {
-    auto optimizer = std::async(std::launch::async, [&] {
-        return write_safetensors(folder / optimizer_file, checkpoint.optimizer);
+    std::vector<WrittenFile> files(2);
+    parallel_for(2, 2, [&](std::int64_t number) {
+        files[std::size_t(number)] =
+            number == 0 ? write_safetensors(folder / weights_file, checkpoint.weights)
+                        : write_safetensors(folder / optimizer_file, checkpoint.optimizer);
     });
-    std::vector<WrittenFile> files = {write_safetensors(folder / weights_file, checkpoint.weights)};
-    files.push_back(optimizer.get());
     return files;
 }
 

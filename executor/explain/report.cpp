@@ -88,8 +88,8 @@ std::vector<std::string> notes_of(const ReportFacts& facts, const Metrics& metri
     }
     if (facts.bottleneck.widens_bf16) {
         notes.push_back(
-            "this CPU has no instructions that multiply bf16: a step in f32 takes as long, or "
-            "down to half the time");
+            "this CPU has no instructions that multiply bf16: a step in f32 may take as little as "
+            "half the time");
     }
     return notes;
 }
