@@ -292,14 +292,16 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.assertEqual(refused.status, 409)
         self.assertIn("max_failures", refused.json["detail"])
         self.assertEqual(self.sweep(sweep_id)["state"], "failed")
-        rounds = self.create(sweep_of(RATES, {"name": "hyperband", "max_time": 9}, quick_job(), limits={"max_trials": 3}))
+        # The first round is long, so that the trial is cancelled while it runs.
+        algorithm = {"name": "hyperband", "min_time": 3000, "max_time": 9000}
+        rounds = self.create(sweep_of(RATES, algorithm, quick_job(), limits={"max_trials": 3}))
         trial = wait_for(lambda: [one for one in self.trials(rounds) if one["job_id"]], "a trial")[0]
         self.service.post(f"/v1/jobs/{trial['job_id']}/cancel", {})
         wait_for(lambda: self.trials(rounds)[0]["state"] != "running", "it to end")
-        if self.trials(rounds)[0]["state"] == "failed":
-            refused = self.service.call("POST", f"/v1/sweeps/{rounds}/retry", {})
-            self.assertEqual(refused.status, 409)
-            self.assertIn("continued without it", refused.json["detail"])
+        self.assertEqual(self.trials(rounds)[0]["state"], "failed")
+        refused = self.service.call("POST", f"/v1/sweeps/{rounds}/retry", {})
+        self.assertEqual(refused.status, 409)
+        self.assertIn("continued without it", refused.json["detail"])
         self.service.post(f"/v1/sweeps/{rounds}/stop", {})
         self.wait_end(rounds)
 
