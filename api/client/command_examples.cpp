@@ -64,7 +64,9 @@ constexpr std::array examples{
     Example{"predict", "predict job_01jd… test-images --out predictions.csv"},
     Example{"result", "result job_01jd… --out predictions.csv"},
     Example{"evaluate", "evaluate job_01jd… test-images --follow"},
-    Example{"cv create", "cv create cv.json --watch"},
+    Example{"cv create",
+            "cv create cv.json --watch\n"
+            "cv create cv.toml --set split.folds=10 --dry-run"},
     Example{"cv watch", "cv watch cv_01jd…"},
     Example{"cv list", "cv list --state running"},
     Example{"cv show", "cv show cv_01jd…"},
@@ -106,7 +108,9 @@ constexpr std::array examples{
     Example{"webhook deliveries", "webhook deliveries whk_01jd…"},
     Example{"webhook redeliver", "webhook redeliver whk_01jd… dlv_01jd…"},
     Example{"webhook delete", "webhook delete whk_01jd…"},
-    Example{"sweep create", "sweep create sweep.json --watch"},
+    Example{"sweep create",
+            "sweep create sweep.json --watch\n"
+            "sweep create sweep.toml --set limits.max_trials=20 --dry-run"},
     Example{"sweep list", "sweep list -o jsonl"},
     Example{"sweep show", "sweep show swp_01jd…"},
     Example{"sweep watch", "sweep watch swp_01jd…"},

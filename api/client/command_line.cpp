@@ -88,6 +88,14 @@ CLI::App* add_list(CLI::App& parent, const char* name, const char* text, Line& l
     return one;
 }
 
+void add_changes(CLI::App& one, std::vector<std::string>& changes, const char* example) {
+    one.add_option("--set", changes,
+                   fmt::format("field of the file and its new value, such as {}; null removes the "
+                               "field; can be repeated",
+                               example))
+        ->allow_extra_args(false);
+}
+
 void add_pairs(CLI::App& one, const char* option, std::map<std::string, std::string>& pairs,
                const std::string& text) {
     one.add_option_function<std::vector<std::string>>(

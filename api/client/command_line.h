@@ -100,6 +100,9 @@ CLI::App* add_with_jobs(CLI::App& parent, const char* name, const char* text, Li
 CLI::App* add_list(CLI::App& parent, const char* name, const char* text, Line& line,
                    ListCommand command);
 
+/// --set, as of set_field, with an example such as "train.epochs=20".
+void add_changes(CLI::App& one, std::vector<std::string>& changes, const char* example);
+
 /// An option that takes name=value and can be repeated.
 void add_pairs(CLI::App& one, const char* option, std::map<std::string, std::string>& pairs,
                const std::string& text);

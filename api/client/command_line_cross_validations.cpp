@@ -8,10 +8,12 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
     CLI::App* cv = app.add_subcommand("cv", "Cross-validations: train on every fold of a split");
     cv->require_subcommand(1);
     CLI::App* one = add(
-        *cv, "create", "Create a cross-validation from a JSON file", line,
+        *cv, "create", "Create a cross-validation from a JSON or TOML file", line,
         [&line](const HttpClient& c) { return create_cross_validation(c, line.cross_validation); });
-    one->add_option("file", line.cross_validation.file, "request; - reads standard input")
+    one->add_option("file", line.cross_validation.file,
+                    "request in JSON, or in TOML (*.toml); - reads JSON from standard input")
         ->required();
+    add_changes(*one, line.cross_validation.changes, "job.train.epochs=5");
     one->add_flag("--watch", line.cross_validation.watch, "watch it until it ends");
     one->add_flag("--dry-run", line.cross_validation.dry_run, "validate only; store nothing");
     add_with_id(*cv, "watch", "Show the progress of a cross-validation in one line until it ends",

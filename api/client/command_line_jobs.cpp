@@ -22,10 +22,7 @@ void add_basic_commands(CLI::App& app, Line& line) {
                     "what the file describes: a job spec, a prediction or an evaluation")
         ->check(CLI::IsMember(
             std::vector<std::string>(all_words<JobKind>().begin(), all_words<JobKind>().end())));
-    one->add_option("--set", line.submit.changes,
-                    "field of the file and its new value, such as train.optimizer.lr=0.01; null "
-                    "removes the field; can be repeated")
-        ->allow_extra_args(false);
+    add_changes(*one, line.submit.changes, "train.optimizer.lr=0.01");
     add_pairs(*one, "--label", line.submit.labels, "label as key=value; can be repeated");
     one->add_flag("--follow", line.submit.follow, "follow the job until it ends");
     one->add_flag("--dry-run", line.submit.dry_run, "validate only; store nothing");

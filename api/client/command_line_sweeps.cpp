@@ -62,9 +62,12 @@ void add_sweep_studies(CLI::App& sweep, Line& line) {
 void add_sweep_commands(CLI::App& app, Line& line) {
     CLI::App* sweep = app.add_subcommand("sweep", "Search hyperparameters with many jobs");
     sweep->require_subcommand(1);
-    CLI::App* one = add(*sweep, "create", "Start a sweep from a JSON file", line,
+    CLI::App* one = add(*sweep, "create", "Start a sweep from a JSON or TOML file", line,
                         [&line](const HttpClient& c) { return create_sweep(c, line.sweep); });
-    one->add_option("file", line.sweep.file, "sweep; - reads standard input")->required();
+    one->add_option("file", line.sweep.file,
+                    "sweep in JSON, or in TOML (*.toml); - reads JSON from standard input")
+        ->required();
+    add_changes(*one, line.sweep.changes, "limits.max_trials=20");
     one->add_flag("--watch", line.sweep.watch, "watch the sweep until it ends");
     one->add_flag("--dry-run", line.sweep.dry_run, "show the first trials; store nothing");
     add_list(*sweep, "list", "List the newest 50 sweeps", line, list_sweeps);

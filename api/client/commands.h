@@ -149,7 +149,8 @@ ExitCode evaluate(const HttpClient& client, const EvaluateOptions& options);
 void save_csv(const HttpClient& client, const std::string& target, const std::string& out);
 
 struct CrossValidationOptions {
-    std::string file;    ///< "-": stdin
+    std::string file;                    ///< "-": stdin
+    std::vector<std::string> changes;    ///< as of set_field
     bool watch = false;
     bool dry_run = false;
 };

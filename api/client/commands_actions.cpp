@@ -9,7 +9,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/client/job_document.h"
+#include "api/client/request_document.h"
 #include "api/client/sse_parser.h"
 #include "api/client/sweep_commands.h"
 

@@ -8,7 +8,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/contexts.h"
-#include "api/client/job_document.h"
+#include "api/client/request_document.h"
 
 namespace slipway::client {
 namespace {

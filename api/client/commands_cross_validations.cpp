@@ -1,12 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/client/commands.h"
-#include "api/client/progress_line.h"
+#include "api/client/request_document.h"
+#include "api/client/request_kind.h"
+#include "api/client/status_line.h"
 #include "api/client/watch_stream.h"
 
 namespace slipway::client {
@@ -58,30 +59,6 @@ ExitCode outcome_of(const Json& one) {
     return state == "cancelled" ? ExitCode::cancelled : ExitCode::job_failed;
 }
 
-/// One line on a terminal, else a line for each change.
-class WatchLine {
-public:
-    void show(const std::string& line) {
-        if (line == last_) return;
-        last_ = line;
-        if (on_terminal_) {
-            fmt::print("\r\x1b[K{}", cut_to(line, columns_max));
-        } else {
-            fmt::print("{}\n", line);
-        }
-        std::fflush(stdout);
-    }
-
-    void end() const {
-        if (on_terminal_) fmt::print("\n");
-    }
-
-private:
-    static constexpr std::size_t columns_max = 160;
-    const bool on_terminal_ = isatty(STDOUT_FILENO) == 1;
-    std::string last_;
-};
-
 std::string whole_number(const Json& object, const char* name) {
     return object.at(name).is_null() ? "–" : object.at(name).dump();
 }
@@ -89,20 +66,24 @@ std::string whole_number(const Json& object, const char* name) {
 }    // namespace
 
 ExitCode create_cross_validation(const HttpClient& client, const CrossValidationOptions& options) {
-    const Json body = read_json(options.file == "-" ? "/dev/stdin" : options.file);
+    ClientRequest request{.method = "POST", .target = collection};
+    if (options.dry_run) request.target += "?dry_run=true";
+    request.body = request_document(options.file, options.changes, {});
+    const std::string body = request.body;
+    const ClientResponse response = call_raw(client, std::move(request));
+    require_accepted(response, body, RequestKind::cross_validation);
+    const Json made = Json::parse(response.body, nullptr, false);
     if (options.dry_run) {
-        const Json preview = call(client, "POST", std::string(collection) + "?dry_run=true", body);
-        fmt::print("{}\n", preview.dump(2));
+        fmt::print("{}\n", printable_text(made.dump(2)));
         return ExitCode::ok;
     }
-    const Json made = call(client, "POST", collection, body);
     fmt::print("{}\n", cell(made, "id"));
     std::fflush(stdout);
     return options.watch ? watch_cross_validation(client, text_of(made, "id")) : ExitCode::ok;
 }
 
 ExitCode watch_cross_validation(const HttpClient& client, const std::string& id) {
-    WatchLine line;
+    StatusLine line;
     Json one;
     watch_stream(client, cross_validation_path(id, "/events"), [&] {
         one = get(client, cross_validation_path(id));

@@ -9,7 +9,8 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/client/job_document.h"
+#include "api/client/request_document.h"
+#include "api/client/request_kind.h"
 #include "api/spec/job_kind.h"
 
 namespace slipway::client {
@@ -51,9 +52,11 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     ClientRequest request{.method = "POST",
                           .target = fmt::format("/v1/{}", traits(kind).collection)};
     if (options.dry_run) request.target += "?dry_run=true";
-    request.body = job_document(options.file, options.changes, options.labels);
+    request.body = request_document(options.file, options.changes, options.labels);
+    const std::string body = request.body;
     const ClientResponse response = call_raw(client, std::move(request));
-    require_success(response);
+    require_accepted(response, body,
+                     kind == JobKind::train ? RequestKind::job : RequestKind::inference);
     const Json job = Json::parse(response.body, nullptr, false);
     if (options.dry_run) {
         fmt::print("{}\n", printable_text(job.dump(2)));

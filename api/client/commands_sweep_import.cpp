@@ -7,6 +7,7 @@
 #include "api/base/parsed_json.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/request_document.h"
 #include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
 #include "api/sweep_import/sweep_import.h"
@@ -26,7 +27,7 @@ void put_place(std::map<std::string, std::string>& places, const std::string& te
 }
 
 Json job_in(const std::string& path) {
-    const Result<ParsedJson> parsed = parse_json(sweep_file(path));
+    const Result<ParsedJson> parsed = parse_json(read_text(path));
     if (!parsed) throw Stop(ExitCode::usage, fmt::format("{}: {}", path, parsed.error().what()));
     if (!parsed->value.is_object())
         throw Stop(ExitCode::usage, fmt::format("{}: a job spec is an object", path));
@@ -40,7 +41,7 @@ Json imported_body(const SweepImportArguments& arguments) {
         put_place(options.places, text);
     if (!arguments.job.empty()) options.job = job_in(arguments.job);
     if (arguments.max_trials > 0) options.max_trials = arguments.max_trials;
-    const Result<ImportedSweep> imported = import_sweep(sweep_file(arguments.file), options);
+    const Result<ImportedSweep> imported = import_sweep(read_text(arguments.file), options);
     if (!imported)
         throw Stop(ExitCode::usage, fmt::format("{} cannot be imported:\n{}", arguments.file,
                                                 imported.error().what()));

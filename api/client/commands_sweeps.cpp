@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/base/printable.h"
 #include "api/client/commands.h"
-#include "api/client/progress_line.h"
+#include "api/client/request_document.h"
+#include "api/client/request_kind.h"
+#include "api/client/status_line.h"
 #include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
 #include "api/client/watch_stream.h"
@@ -62,14 +60,6 @@ std::string sweep_path(const std::string& sweep_id) {
     return "/v1/sweeps/" + percent_encode(sweep_id);
 }
 
-std::string sweep_file(const std::string& path) {
-    if (path == "-")
-        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::string point_text(const Json& point) {
     std::string text;
     for (const auto& [path, value] : point.items())
@@ -81,9 +71,10 @@ std::string point_text(const Json& point) {
 ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
     ClientRequest request{.method = "POST", .target = "/v1/sweeps"};
     if (options.dry_run) request.target += "?dry_run=true";
-    request.body = sweep_file(options.file);
+    request.body = request_document(options.file, options.changes, {});
+    const std::string body = request.body;
     const ClientResponse response = call_raw(client, std::move(request));
-    require_success(response);
+    require_accepted(response, body, RequestKind::sweep);
     const Json sweep = Json::parse(response.body, nullptr, false);
     if (options.dry_run) {
         fmt::print("{}\n", printable_text(sweep.dump(2)));
@@ -113,19 +104,14 @@ ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id) {
 }
 
 ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
-    const bool rewrites = isatty(STDOUT_FILENO) != 0;
-    std::string shown;
+    StatusLine line;
     Json sweep;
     watch_stream(client, sweep_path(sweep_id) + "/events", [&] {
         sweep = get(client, sweep_path(sweep_id));
-        const std::string line = sweep_line(sweep);
-        if (line != shown)
-            fmt::print("{}{}{}", rewrites ? "\r\x1b[K" : "", line, rewrites ? "" : "\n");
-        std::fflush(stdout);
-        shown = line;
+        line.show(sweep_line(sweep));
         return sweep_has_ended(sweep);
     });
-    if (rewrites) fmt::print("\n");
+    line.end();
     if (sweep.at("reason").is_object())
         fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
     return exit_code_of_sweep(sweep);

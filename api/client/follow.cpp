@@ -1,7 +1,6 @@
 #include "api/client/follow.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/listing.h"
+#include "api/client/status_line.h"
 #include "api/client/terminal_plot.h"
 
 // Events come over a stream; when it ends early, the next one begins after the last event that was
@@ -59,12 +59,6 @@ void read_score(const Json& values, JobView& view) {
         view.score_value = found->get<double>();
         return;
     }
-}
-
-std::size_t terminal_columns() {
-    winsize size{};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
-    return size.ws_col;
 }
 
 // The line on the screen, below the curves if they are wanted. On a terminal both are redrawn in

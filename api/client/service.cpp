@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +73,21 @@ bool worth_repeating(const ClientResponse& response) {
     return response.status == 503;
 }
 
+// As a word of its own.
+bool contains_word(std::string_view text, std::string_view word) {
+    const auto is_letter = [](char byte) {
+        return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
+    };
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end])))
+            return true;
+    }
+    return false;
+}
+
+// The words that are allowed follow where the message does not name them.
 std::string problem_line(const Json& item) {
     std::string line = fmt::format("  {}: {}", printable_line(text_of(item, "pointer")),
                                    printable_line(text_of(item, "message")));
@@ -80,6 +96,9 @@ std::string problem_line(const Json& item) {
     std::vector<std::string> words;
     for (const Json& one : *allowed)
         words.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+    if (std::ranges::all_of(words,
+                            [&](const std::string& word) { return contains_word(line, word); }))
+        return line;
     return line + printable_line(fmt::format(" (allowed: {})", fmt::join(words, ", ")));
 }
 

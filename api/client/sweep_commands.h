@@ -13,7 +13,8 @@ namespace slipway::client {
 // `slipway sweep …`, as commands.h.
 
 struct SweepOptions {
-    std::string file = {};    ///< "-": stdin
+    std::string file = {};                    ///< "-": stdin
+    std::vector<std::string> changes = {};    ///< as of set_field
     bool watch = false;
     bool dry_run = false;
 };

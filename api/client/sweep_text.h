@@ -14,7 +14,4 @@ std::string sweep_path(const std::string& sweep_id);
 /// The values of a trial in one line: "train.optimizer.lr=0.01 model.width=16".
 std::string point_text(const Json& point);
 
-/// A file, or "-": standard input. errors  throws Stop{usage} when it cannot be read
-std::string sweep_file(const std::string& path);
-
 }    // namespace slipway::client

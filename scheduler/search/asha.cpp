@@ -98,7 +98,7 @@ private:
             decision.reason = where + "; its value is not a finite number";
         } else if (spec_.mode == AshaMode::promote) {
             decision.action = Action::pause;
-            decision.reason = where + "; it waits to be promoted";
+            decision.reason = where + "; paused unless it is promoted";
         } else {
             compare(decision, rung, where);
         }

@@ -34,7 +34,7 @@ Decision start_or_wait(const std::vector<Trial>& trials, std::int64_t startable,
     decision.action = running > 0 ? Action::wait : Action::finish;
     decision.reason =
         running > 0 ? fmt::format("all trials are started; {} are running", running)
-                    : fmt::format("all {} trials have ended or wait for nothing", trials.size());
+                    : fmt::format("all {} trials have ended, or were not promoted", trials.size());
     return decision;
 }
 

@@ -21,7 +21,7 @@ void throw_problems(const std::vector<Problem>& problems, std::string_view code,
     throw ProblemError(
         {.status = 422,
          .code = std::string(code),
-         .detail = fmt::format("{}: {}: {}{}", what, first.pointer, first.message, more),
+         .detail = fmt::format("{} is invalid: {}: {}{}", what, first.pointer, first.message, more),
          .items = std::move(items)});
 }
 

@@ -28,6 +28,8 @@ class CrossValidationCommands(CommandTestCase):
     def test_cv_create(self):
         self.assertRegex(self.crossed(), r"^cv_[0-9a-z]{26}$")
         self.assertIn('"folds": 3', self.ok("cv", "create", self.folder / "cv.json", "--dry-run"))
+        changed = self.ok("cv", "create", self.folder / "cv.json", "--set", "split.folds=4", "--dry-run")
+        self.assertIn('"folds": 4', changed)
         watched = self.ok("cv", "create", self.folder / "cv.json", "--watch").splitlines()
         self.assertTrue(watched[-1].startswith("succeeded  3/3 folds"), watched)
 

@@ -41,6 +41,19 @@ class SweepCommands(CommandTestCase):
         done = run("sweep", "create", self.sweep_file(space={}), home=self.service.home, check=4)
         self.assertIn("/space", done.stderr)
 
+    def test_sweep_create_from_toml_with_changes(self):
+        file = self.folder / "sweep.toml"
+        file.write_text('[space."train.optimizer.lr"]\ntype = "log_uniform"\nmin = 0.001\nmax = 0.1\n\n[algorithm]\nname = "random"\n\n'
+                        '[limits]\nmax_trials = 50\n\n[job.model]\narch = "mlp"\n\n[job.task]\ntype = "classification"\n\n'
+                        '[job.data]\ndataset = "points"\n\n[job.train]\nepochs = 1\noptimizer = {name = "adam", lr = 0.01}\n')
+        shown = json.loads(self.ok("sweep", "create", file, "--set", "limits.max_trials=3", "--dry-run"))
+        self.assertEqual(shown["max_trials"], 3)
+
+    def test_a_file_of_another_kind_names_its_command(self):
+        done = run("submit", self.sweep_file(), home=self.service.home, check=4)
+        self.assertIn("the job spec is invalid\n  /", done.stderr)
+        self.assertTrue(done.stderr.endswith("The file looks like a sweep: see `slipway sweep create`\n"), done.stderr)
+
     def test_sweep_list(self):
         rows = self.table(self.ok("sweep", "list"), "id", "name", "algorithm", "state", "trials", "objective", "best", "created")
         self.assertIn(self.ended_sweep(), self.ok("sweep", "list"))

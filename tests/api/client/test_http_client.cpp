@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/client/request_kind.h"
 #include "api/client/service.h"
 
 namespace slipway::client {
@@ -54,13 +55,52 @@ TEST(Problems, every_field_is_printed) {
     response.body = R"({"detail":"the job spec has 2 problems","errors":[
         {"pointer":"/accelerator/cores","code":"not_allowed","message":"must be 1 or 8, got 3",
          "allowed":["1","8"]},
+        {"pointer":"/model/arch","code":"not_allowed","message":"got lenett",
+         "allowed":["lenet"]},
         {"pointer":"/train/optimiser","code":"unknown_field","message":"did you mean optimizer?"}]})";
     EXPECT_EQ(problem_text(response),
               "the job spec has 2 problems\n"
-              "  /accelerator/cores: must be 1 or 8, got 3 (allowed: 1, 8)\n"
+              "  /accelerator/cores: must be 1 or 8, got 3\n"
+              "  /model/arch: got lenett (allowed: lenet)\n"
               "  /train/optimiser: did you mean optimizer?");
     response.body = "<html>";
     EXPECT_EQ(problem_text(response), "the service answered 422");
+}
+
+struct RequestKinds : testing::Test {
+    static std::string rejection(const std::string& body, RequestKind kind, int status = 422) {
+        ClientResponse response;
+        response.status = status;
+        response.body = R"({"detail":"the job spec is invalid"})";
+        try {
+            require_accepted(response, body, kind);
+        } catch (const Stop& stop) {
+            return stop.what();
+        }
+        return "";
+    }
+};
+
+TEST_F(RequestKinds, a_rejected_file_of_another_kind_names_the_command_that_takes_it) {
+    const std::string sweep = R"({"space":{},"algorithm":{},"job":{}})";
+    const std::string fold = R"({"split":{},"job":{}})";
+    const std::string inference = R"({"from":{},"data":{}})";
+    const std::string job = R"({"model":{},"train":{},"data":{}})";
+    EXPECT_EQ(rejection(sweep, RequestKind::job),
+              "the job spec is invalid\nThe file looks like a sweep: see `slipway sweep create`");
+    EXPECT_NE(rejection(fold, RequestKind::job).find("`slipway cv create`"), std::string::npos);
+    EXPECT_NE(rejection(job, RequestKind::sweep).find("`slipway submit`"), std::string::npos);
+    EXPECT_NE(rejection(inference, RequestKind::job).find("`slipway submit --kind prediction`"),
+              std::string::npos);
+}
+
+TEST_F(RequestKinds, nothing_is_added_to_other_rejections) {
+    const std::string sweep = R"({"space":{}})";
+    EXPECT_EQ(rejection(sweep, RequestKind::sweep), "the job spec is invalid");
+    EXPECT_EQ(rejection(R"({"space":1})", RequestKind::job), "the job spec is invalid");
+    EXPECT_EQ(rejection("{", RequestKind::job), "the job spec is invalid");
+    EXPECT_EQ(rejection(sweep, RequestKind::job, 404), "the job spec is invalid");
+    EXPECT_EQ(rejection(sweep, RequestKind::job, 201), "");
 }
 
 }    // namespace

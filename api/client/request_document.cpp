@@ -1,4 +1,4 @@
-#include "api/client/job_document.h"
+#include "api/client/request_document.h"
 
 #include <fmt/format.h>
 
@@ -66,8 +66,8 @@ void set_field(Json& document, const std::string& change) {
     }
 }
 
-std::string job_document(const std::string& path, const std::vector<std::string>& changes,
-                         const std::map<std::string, std::string>& labels) {
+std::string request_document(const std::string& path, const std::vector<std::string>& changes,
+                             const std::map<std::string, std::string>& labels) {
     const std::string name = path == "-" ? "standard input" : path;
     std::string text = read_text(path);
     const bool is_toml = path.ends_with(".toml");

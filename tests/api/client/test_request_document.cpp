@@ -1,4 +1,4 @@
-#include "api/client/job_document.h"
+#include "api/client/request_document.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace slipway::client {
 namespace {
 
-struct JobDocument : testing::Test {
+struct RequestDocument : testing::Test {
     TempFolder work;
 
     std::string rejection(const std::function<void()>& act) {
@@ -25,44 +25,44 @@ struct JobDocument : testing::Test {
     }
 };
 
-TEST_F(JobDocument, a_file_that_is_not_changed_is_sent_as_it_is) {
+TEST_F(RequestDocument, a_file_that_is_not_changed_is_sent_as_it_is) {
     const std::string text = "{\"a\": 1,,}";
-    EXPECT_EQ(job_document(work.write("a.json", text).string(), {}, {}), text);
+    EXPECT_EQ(request_document(work.write("a.json", text).string(), {}, {}), text);
 }
 
-TEST_F(JobDocument, fields_are_set_and_removed) {
+TEST_F(RequestDocument, fields_are_set_and_removed) {
     const std::string file =
         work.write("a.json", R"({"train": {"epochs": 1, "seed": 2}, "list": [{"n": 1}]})").string();
-    EXPECT_EQ(Json::parse(job_document(
+    EXPECT_EQ(Json::parse(request_document(
                   file, {"train.epochs=5", "train.seed=null", "list.0.n=7", "name=a=b", "x.y=[1]"},
                   {{"team.x", "red"}})),
               Json::parse(R"({"train": {"epochs": 5}, "list": [{"n": 7}], "name": "a=b",
                               "x": {"y": [1]}, "labels": {"team.x": "red"}})"));
 }
 
-TEST_F(JobDocument, what_cannot_be_set_says_why) {
+TEST_F(RequestDocument, what_cannot_be_set_says_why) {
     const std::string file =
         work.write("a.json", R"({"train": {"epochs": 1}, "labels": 3})").string();
     for (const char* change : {"train", "=1", "train.epochs.x=1"})
-        EXPECT_NE(rejection([&] { job_document(file, {change}, {}); }).find("--set"),
+        EXPECT_NE(rejection([&] { request_document(file, {change}, {}); }).find("--set"),
                   std::string::npos)
             << change;
     EXPECT_NE(rejection([&] {
-                  job_document(file, {}, {{"a", "b"}});
+                  request_document(file, {}, {{"a", "b"}});
               }).find("not an object"),
               std::string::npos);
     const std::string broken = work.write("b.json", "{").string();
-    EXPECT_NE(rejection([&] { job_document(broken, {"a=1"}, {}); }).find("not valid JSON"),
+    EXPECT_NE(rejection([&] { request_document(broken, {"a=1"}, {}); }).find("not valid JSON"),
               std::string::npos);
     const std::string list = work.write("c.json", "[]").string();
-    EXPECT_NE(rejection([&] { job_document(list, {"a=1"}, {}); }).find("not a JSON object"),
+    EXPECT_NE(rejection([&] { request_document(list, {"a=1"}, {}); }).find("not a JSON object"),
               std::string::npos);
     for (const std::string& path : {work.path().string(), work.path().string() + "/none"})
-        EXPECT_NE(rejection([&] { job_document(path, {}, {}); }).find("cannot be read"),
+        EXPECT_NE(rejection([&] { request_document(path, {}, {}); }).find("cannot be read"),
                   std::string::npos);
 }
 
-TEST_F(JobDocument, toml_is_the_same_document) {
+TEST_F(RequestDocument, toml_is_the_same_document) {
     const std::string file = work.write("job.toml", R"(
 name = "digits"
 [train]
@@ -75,12 +75,12 @@ n = 1
 n = 2
 )")
                                  .string();
-    EXPECT_EQ(Json::parse(job_document(file, {"train.epochs=6"}, {})), Json::parse(R"({
+    EXPECT_EQ(Json::parse(request_document(file, {"train.epochs=6"}, {})), Json::parse(R"({
         "name": "digits", "layers": [{"n": 1}, {"n": 2}],
         "train": {"epochs": 6, "optimizer": {"name": "adam", "lr": 0.001}, "shuffle": true}})"));
 }
 
-TEST_F(JobDocument, toml_that_json_cannot_say_is_rejected_with_its_line) {
+TEST_F(RequestDocument, toml_that_json_cannot_say_is_rejected_with_its_line) {
     for (const auto& [text, said] :
          {std::pair{"a = 1\nb =", "f:2: "}, std::pair{"a = 1\nb = nan", "f:2: nan and inf"},
           std::pair{"a = 2026-01-01", "f:1: a time"}, std::pair{"a = 1\na = 2", "f:2: "}})
