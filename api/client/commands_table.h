@@ -12,7 +12,8 @@ namespace slipway::client {
 void print_table(const std::vector<std::string>& head,
                  const std::vector<std::vector<std::string>>& rows);
 
-/// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
+/// What `object[name]` says in a table: text without quotes, numbers shortened, elements
+/// of a list with commas, "–" for nothing.
 /// Nothing that a terminal would act on.
 std::string cell(const Json& object, const char* name);
 /// `value` of a metric's point: also nan, inf and -inf.

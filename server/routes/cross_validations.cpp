@@ -14,6 +14,7 @@
 #include "server/routes/lookup.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/state_sentence.h"
 
 namespace slipway::routes {
 namespace {
@@ -109,9 +110,8 @@ Response cancel_cross_validation(const Context& context) {
     if (now->state == succeeded || now->state == failed) {
         throw ProblemError({.status = 409,
                             .code = "illegal_transition",
-                            .detail = fmt::format("cross-validation {} is {}; it cannot become "
-                                                  "cancelled",
-                                                  one.id, to_string(now->state)),
+                            .detail = illegal_transition_sentence(
+                                "the cross-validation", to_string(now->state), "cancelled"),
                             .items = {{.pointer = "/state",
                                        .code = std::string(to_string(now->state)),
                                        .message = "it has ended",

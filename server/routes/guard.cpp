@@ -12,6 +12,7 @@
 #include "server/http/server.h"
 #include "server/routes/idempotency.h"
 #include "server/routes/query.h"
+#include "server/routes/state_sentence.h"
 
 namespace slipway {
 namespace {
@@ -25,8 +26,7 @@ Response with_problems(const Request& request, std::string_view class_pointer,
         throw ProblemError(
             {.status = 409,
              .code = "illegal_transition",
-             .detail =
-                 fmt::format("the job is {}; it cannot become {}", refusal.from(), refusal.to()),
+             .detail = illegal_transition_sentence("the job", refusal.from(), refusal.to()),
              .items = {{.pointer = "/state", .code = refusal.from(), .message = refusal.what()}}});
     } catch (const store::ClassNotAllowed& refusal) {
         throw ProblemError({.status = 422,

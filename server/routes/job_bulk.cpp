@@ -17,6 +17,7 @@
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/state_sentence.h"
 
 namespace slipway::routes {
 namespace {
@@ -133,9 +134,8 @@ Json act(const Context& context, const store::Job& job, JobAction action, bool d
         if (changed && !dry_run) note(context, job, action);
         return item(job, changed ? Outcome::changed : Outcome::unchanged, after);
     } catch (const store::IllegalTransition& refusal) {
-        return item(
-            job, Outcome::refused, job.state,
-            fmt::format("the job is {}; it cannot become {}", refusal.from(), refusal.to()));
+        return item(job, Outcome::refused, job.state,
+                    illegal_transition_sentence("the job", refusal.from(), refusal.to()));
     } catch (const Error& refusal) {
         if (refusal.code() != ErrorCode::conflict && refusal.code() != ErrorCode::exhausted) throw;
         return item(job, Outcome::refused, job.state, refusal.what());

@@ -12,6 +12,7 @@
 #include "server/routes/lookup.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/state_sentence.h"
 #include "server/sse/job_stream.h"
 
 namespace slipway::routes {
@@ -211,7 +212,7 @@ Response explain_job(const Context& context) {
         answer["code"] = to_string(job.state);
         answer["message"] = job.state == JobState::queued
                                 ? std::string("it will be placed in the scheduler's next pass")
-                                : fmt::format("the job is {}", to_string(job.state));
+                                : state_sentence("the job", to_string(job.state));
     }
     return json_response(answer);
 }

@@ -132,7 +132,7 @@ class JobCommands(CommandTestCase):
         self.ok("bulk", "cancel", "--label", "run=bulk", "--state", "queued,paused")
         self.assertEqual({self.service.job(job)["state"] for job in jobs}, {"cancelled"})
         refused = run("bulk", "pause", "--id", self.job, home=self.service.home, check=1)
-        self.assertIn("the job is succeeded; it cannot become paused", refused.stdout)
+        self.assertIn("the job has succeeded and cannot become paused", refused.stdout)
         self.assertIn("select jobs with --state", run("bulk", "kill", home=self.service.home, check=2).stderr)
 
     def test_pin(self):

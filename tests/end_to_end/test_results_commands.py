@@ -37,6 +37,7 @@ class ResultCommands(CommandTestCase):
     def test_checkpoints(self):
         rows = self.table(self.ok("checkpoints", self.job), "checkpoint", "step", "kinds", "file", "bytes")
         self.assertIn("model.safetensors", {row[3] for row in rows})
+        self.assertTrue({row[2] for row in rows} <= {"last, best", "last", "best"}, rows)
 
     def test_download(self):
         self.assertEqual(self.ok("download", self.checkpoint, "model.safetensors", "--out", "m"), "m\n")
