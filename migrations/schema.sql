@@ -696,7 +696,8 @@ CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_patt
        and (wanted_kind is null or listed.kind = wanted_kind)
        and (created is null or listed.created_at <@ created)
        and (finished is null or listed.finished_at <@ finished)
-       and (wanted_parent is null or listed.parent_id = wanted_parent)
+       and (wanted_parent is null or listed.parent_id = wanted_parent
+            or (wanted_parent = 'none' and listed.parent_id is null))
 $$;
 
 CREATE FUNCTION public.job_metrics_settle() RETURNS trigger
@@ -2239,6 +2240,10 @@ CREATE INDEX job_metric_last ON public.job_metric USING btree (name, last, job_i
 CREATE INDEX job_metric_low ON public.job_metric USING btree (name, low, job_id) WHERE (low IS NOT NULL);
 
 CREATE INDEX job_other_kinds ON public.job USING btree (kind, id) WHERE (kind <> 'train'::text);
+
+CREATE INDEX job_own_resting ON public.job USING btree (resting_state, id) WHERE ((resting_state IS NOT NULL) AND (parent_id IS NULL));
+
+CREATE INDEX job_own_resting_end ON public.job USING btree (resting_state, COALESCE(finished_at, 'infinity'::timestamp with time zone), id) WHERE ((resting_state IS NOT NULL) AND (parent_id IS NULL));
 
 CREATE INDEX job_parent ON public.job USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 

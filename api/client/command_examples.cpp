@@ -24,6 +24,7 @@ constexpr std::array examples{
     Example{"jobs",
             "jobs --state running,queued\n"
             "jobs --best val_loss --limit 5 -o json\n"
+            "jobs --parent none --label study=lr\n"
             "jobs --watch"},
     Example{"top", "top"},
     Example{"compare",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,23 @@
 
 namespace slipway::client {
 namespace {
+
+/// An option of `slipway jobs` that is a parameter of the query.
+struct JobFilterRow {
+    const char* option;
+    const char* parameter;
+    const char* help;
+};
+
+constexpr std::array job_filters{
+    JobFilterRow{"--project", "project", "only jobs of this project"},
+    JobFilterRow{"--name", "name", "only jobs whose name contains this text; case-insensitive"},
+    JobFilterRow{"--kind", "kind", "only jobs of this kind: train, prediction or evaluation"},
+    JobFilterRow{"--dataset", "dataset", "only jobs that use this dataset (id)"},
+    JobFilterRow{"--parent", "parent",
+                 "only trials or folds of this sweep or cross-validation (id); none: only jobs "
+                 "that are neither"},
+};
 
 void add_basic_commands(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "submit", "Submit a job from a JSON or TOML file", line,
@@ -37,6 +55,9 @@ void add_basic_commands(CLI::App& app, Line& line) {
         "update the list every second until interrupted; in a pipe: print a line for each change "
         "of state");
     one->add_option("--state", line.list.state, "only jobs in these states, comma-separated");
+    for (const auto& [option, name, help] : job_filters)
+        one->add_option(option, line.list.filters[name], help);
+    add_pairs(*one, "--label", line.list.labels, "only jobs with this label, as key=value");
     one->add_option("--best", line.list.best,
                     "order by the best value of this metric, such as val_loss");
     one->add_option("--limit", line.list.limit, "maximum number of jobs")

@@ -28,6 +28,8 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options);
 
 struct ListOptions {
     std::string state;
+    std::map<std::string, std::string> filters = {};    ///< of jobs: parameters of the query
+    std::map<std::string, std::string> labels = {};     ///< of jobs
     std::string best = {};    ///< a metric: the jobs with the best value of it first
     int limit = 20;
 };

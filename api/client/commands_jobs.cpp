@@ -71,11 +71,26 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     return follow_job(client, job_id);
 }
 
+namespace {
+
+std::string filters_text(const ListOptions& options) {
+    std::string text;
+    for (const auto& [name, value] : options.filters)
+        if (!value.empty()) text += fmt::format("&{}={}", name, percent_encode(value));
+    std::string labels;
+    for (const auto& [key, value] : options.labels)
+        labels += fmt::format("{}{}:{}", labels.empty() ? "" : ",", key, value);
+    return labels.empty() ? text : text + "&label=" + percent_encode(labels);
+}
+
+}    // namespace
+
 Listing list_jobs(const HttpClient& client, const ListOptions& options) {
     std::string target = "/v1/jobs?order_by=-created_at";
     if (!options.best.empty())
         target = "/v1/jobs?order_by=best&metric=" + percent_encode(options.best);
     if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
+    target += filters_text(options);
     const auto limit = std::size_t(options.limit);
     Json items = get_items(client, target, limit + 1);
     const bool more = items.size() > limit;

@@ -89,15 +89,18 @@ struct JobList {
     const Query& query;
     std::string_view first_id;
     std::string_view first_key;
+    /// The same without trials and folds, where it has indexes of its own.
+    const Query* own_query = nullptr;
 };
 
 const std::array<JobList, 6> job_lists{
-    {{JobOrder::created_at, true, queries::list_jobs_by_created_at_descending, last_id, ""},
+    {{JobOrder::created_at, true, queries::list_jobs_by_created_at_descending, last_id, "",
+      &queries::list_own_jobs_by_created_at_descending},
      {JobOrder::created_at, false, queries::list_jobs_by_created_at, "", ""},
      {JobOrder::name, true, queries::list_jobs_by_name_descending, last_id, last_name},
      {JobOrder::name, false, queries::list_jobs_by_name, "", ""},
      {JobOrder::finished_at, true, queries::list_jobs_by_finished_at_descending, last_id,
-      "infinity"},
+      "infinity", &queries::list_own_jobs_by_finished_at_descending},
      {JobOrder::finished_at, false, queries::list_jobs_by_finished_at, "", "-infinity"}}};
 
 /// Ids sort by the time at which the service made them, created_at is the database's: the clocks
@@ -153,7 +156,8 @@ std::vector<Param> state_and_filter_params(const JobFilter& filter) {
 
 Statement list_statement(const JobList& by, const JobFilter& filter,
                          const std::optional<CursorPlace>& place, int rows) {
-    Statement list{&by.query, state_and_filter_params(filter)};
+    const bool own = filter.parent_id == no_parent && by.own_query != nullptr;
+    Statement list{own ? by.own_query : &by.query, state_and_filter_params(filter)};
     if (by.order == JobOrder::created_at) {
         const IdRange ids = ids_of(filter.created);
         const auto& [first, end] =
@@ -200,7 +204,8 @@ Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& pa
         return list.order == order && list.descending == descending;
     });
     const bool newest = order == JobOrder::created_at && descending &&
-                        (filter.states.empty() || !filter.parent_id.empty());
+                        (filter.states.empty() || !filter.parent_id.empty()) &&
+                        filter.parent_id != no_parent;
     const Statement list = newest ? list_newest_statement(filter, place, rows_asked)
                                   : list_statement(*by, filter, place, rows_asked);
     const Rows rows = read(store.pool(), list);

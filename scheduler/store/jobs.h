@@ -143,6 +143,9 @@ struct TimeRange {
     std::optional<Instant> until{};
 };
 
+/// As JobFilter::parent_id: jobs that are no trial and no fold.
+inline constexpr std::string_view no_parent = "none";
+
 /// Every field narrows; an empty one does not.
 struct JobFilter {
     std::vector<JobState> states{};
@@ -151,7 +154,7 @@ struct JobFilter {
     std::map<std::string, std::string> labels{};    ///< all of them
     std::string dataset_id{};
     std::optional<JobKind> kind{};
-    std::string parent_id{};
+    std::string parent_id{};    ///< or no_parent
     TimeRange created{};
     TimeRange finished{};    ///< with a bound, only jobs that have ended
 };

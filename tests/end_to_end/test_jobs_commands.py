@@ -25,6 +25,15 @@ class JobCommands(CommandTestCase):
         self.assertIn(self.job, [row[0] for row in rows])
         self.assertEqual({row[3] for row in rows}, {"succeeded"})
 
+    def test_jobs_that_filters_choose(self):
+        labelled = self.service.submit(points_job(name="One of a study", labels={"study": "lr"}, train={"epochs": 1}))
+        for filters in (["--label", "study=lr"], ["--name", "of a study"], ["--name", "study", "--kind", "train", "--parent", "none"]):
+            rows = self.table(self.ok("jobs", *filters), "id", "name", "kind", "state", "step", "best", "created")
+            self.assertEqual([row[0] for row in rows], [labelled], filters)
+        self.assertEqual(self.ok("jobs", "--project", "elsewhere").count("\n"), 1)
+        refused = run("jobs", "--kind", "sweep", home=self.service.home, check=4)
+        self.assertIn("kind", refused.stderr)
+
     def test_delete(self):
         jobs = [self.service.submit(points_job(name=f"gone {n}", train={"epochs": 1})) for n in range(2)]
         for job in jobs:

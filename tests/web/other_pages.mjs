@@ -172,6 +172,13 @@ async function queue({ page, found, open }) {
   await open("#/");
   await page.getByRole("heading", { name: "Needs attention" }).waitFor();
   found.overview = await page.locator("main").innerText();
+  const names = () => page.locator("tbody").innerText();
+  await open("#/jobs");
+  await page.getByRole("link", { name: "crossed-fold-0", exact: true }).waitFor();
+  found.jobs_shown = await names();
+  await page.getByLabel("Trials and folds").selectOption("none");
+  await until(page, async () => !(await names()).includes("crossed-fold-0"), "a list without folds");
+  found.jobs_hidden = await names();
 }
 
 await run(async (with_page) => {

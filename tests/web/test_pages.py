@@ -186,6 +186,17 @@ class OtherPages(NoComplaints, unittest.TestCase):
     def test_the_overview_says_what_failed(self):
         self.assertIn("ruined failed: the validation loss is", self.found["overview"])
 
+    def test_the_overview_has_sweeps_instead_of_their_trials(self):
+        results = self.found["overview"].partition("Recent results")[2].partition("Cores")[0]
+        self.assertRegex(results, r"population\s+val_loss \d")
+        self.assertRegex(results, r"crossed\s+3 folds")
+        self.assertNotRegex(results, r"(population|sweep|crossed)-(fold-)?\d+(-oof)?\s")
+
+    def test_trials_and_folds_can_be_hidden(self):
+        self.assertIn("crossed-fold-0", self.found["jobs_shown"])
+        self.assertNotIn("crossed-fold-0", self.found["jobs_hidden"])
+        self.assertIn("rate-0", self.found["jobs_hidden"])
+
 
 class EveryPage(NoComplaints, unittest.TestCase):
     @classmethod

@@ -33,7 +33,8 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
      .summary = "Only jobs of this kind.",
      .allowed = Words(Spelling<JobKind>::words)},
     {.name = "parent",
-     .summary = "Only jobs of this sweep or cross-validation (id): its trials or folds."},
+     .summary = "Only jobs of this sweep or cross-validation (id): its trials or folds. none: only "
+                "jobs that are neither."},
     {.name = "created_after",
      .type = QueryType::time,
      .summary = "Only jobs created at this time or later."},

@@ -2,7 +2,9 @@
 -- read past its page: the jobs that rest (paused, ended) by their indexes; those that wait by the
 -- queue; those that hold cores, of which there are few, by their live attempts. Each gives the
 -- beginning of its part, and the page is the beginning of these together. `offset 0` has jobs
--- looked up one by one: a merge with the table would walk it from its beginning.
+-- looked up one by one: a merge with the table would walk it from its beginning. The lists of own
+-- jobs have no trials and folds, of which a million may have ended last: they have indexes of their
+-- own.
 
 -- list_jobs_by: a page of the jobs in these states, in one of the orders of the API
 -- in     $1 states text[]  $2 to $9 as $1 to $8 of list_newest_jobs
@@ -19,6 +21,7 @@
 --   @QUEUE_AFTER@ queue.job_id > $10
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
+--   @OWN@
 --   @BYTES@ $12
 -- form list_jobs_by_created_at_descending
 --   @KEY@ ''
@@ -28,6 +31,17 @@
 --   @QUEUE_AFTER@ queue.job_id < $10
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
+--   @OWN@
+--   @BYTES@ $12
+-- form list_own_jobs_by_created_at_descending
+--   @KEY@ ''
+--   @AFTER@ job.id < $10
+--   @ORDER@ job.id desc
+--   @WAITING_KEY@ ''
+--   @QUEUE_AFTER@ queue.job_id < $10
+--   @QUEUE_ORDER@ queue.job_id desc
+--   @WAY@ desc
+--   @OWN@ and job.parent_id is null
 --   @BYTES@ $12
 -- form list_jobs_by_created_at_within
 --   @KEY@ ''
@@ -37,6 +51,7 @@
 --   @QUEUE_AFTER@ queue.job_id > $10 and queue.job_id < $12
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
+--   @OWN@
 --   @BYTES@ $13
 -- form list_jobs_by_created_at_within_descending
 --   @KEY@ ''
@@ -46,6 +61,7 @@
 --   @QUEUE_AFTER@ queue.job_id < $10 and queue.job_id > $12
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
+--   @OWN@
 --   @BYTES@ $13
 -- form list_jobs_by_name
 --   @KEY@ job.name
@@ -55,6 +71,7 @@
 --   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) > ($12::text, $10)
 --   @QUEUE_ORDER@ queue.name collate "C", queue.job_id
 --   @WAY@
+--   @OWN@
 --   @BYTES@ $13
 -- form list_jobs_by_name_descending
 --   @KEY@ job.name
@@ -64,6 +81,7 @@
 --   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) < ($12::text, $10)
 --   @QUEUE_ORDER@ queue.name collate "C" desc, queue.job_id desc
 --   @WAY@ desc
+--   @OWN@
 --   @BYTES@ $13
 -- form list_jobs_by_finished_at
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
@@ -73,6 +91,7 @@
 --   @QUEUE_AFTER@ queue.job_id > case when $12::timestamptz = 'infinity' then $10 else '' end
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
+--   @OWN@
 --   @BYTES@ $13
 -- form list_jobs_by_finished_at_descending
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
@@ -82,6 +101,17 @@
 --   @QUEUE_AFTER@ queue.job_id < case when $12::timestamptz = 'infinity' then $10 else '' end
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
+--   @OWN@
+--   @BYTES@ $13
+-- form list_own_jobs_by_finished_at_descending
+--   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
+--   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($12::timestamptz, $10)
+--   @ORDER@ coalesce(finished_at, 'infinity') desc, job.id desc
+--   @WAITING_KEY@ 'never'
+--   @QUEUE_AFTER@ queue.job_id < case when $12::timestamptz = 'infinity' then $10 else '' end
+--   @QUEUE_ORDER@ queue.job_id desc
+--   @WAY@ desc
+--   @OWN@ and job.parent_id is null
 --   @BYTES@ $13
 with found as (
     select resting.id, resting.sort_key
@@ -90,6 +120,7 @@ with found as (
         select job.id, @KEY@ as sort_key
         from job
         where resting_state = asked.state
+          @OWN@
           and @AFTER@
           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
                           $9)

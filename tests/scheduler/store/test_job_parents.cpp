@@ -67,6 +67,29 @@ TEST_F(JobParents, a_job_has_a_parent_and_is_listed_by_it) {
     EXPECT_FALSE(find_job(store, submit()).value().parent.has_value());
 }
 
+// Goal: jobs that are no trial and no fold are listed in every order and in every state.
+TEST_F(JobParents, jobs_without_a_parent_are_listed_alone) {
+    const std::string queued_one = submit();
+    store_parts(sweep, 3);
+    const std::string ended = submit();
+    request_intent(store, ended, Intent::cancel, {"cancelled", "not needed"});
+    for (const JobOrder order : {JobOrder::created_at, JobOrder::name, JobOrder::finished_at}) {
+        for (const bool descending : {false, true}) {
+            const auto listed =
+                list_jobs(store, {.parent_id = std::string(no_parent)}, {}, order, descending);
+            EXPECT_THAT(listed.items, SizeIs(2)) << int(order) << descending;
+            const auto of_state =
+                list_jobs(store, {.states = {cancelled}, .parent_id = std::string(no_parent)}, {},
+                          order, descending);
+            ASSERT_THAT(of_state.items, SizeIs(1)) << int(order) << descending;
+            EXPECT_EQ(of_state.items[0].id, ended);
+        }
+    }
+    EXPECT_THAT(keys({.states = {queued}, .parent_id = std::string(no_parent)}, 1),
+                ElementsAre(""));
+    EXPECT_EQ(list_jobs(store, {.parent_id = std::string(no_parent)}, {}).items[1].id, queued_one);
+}
+
 // Goal: what a submission writes besides its jobs is written with all of them or not at all.
 TEST_F(JobParents, the_parent_is_stored_with_its_jobs_or_not_at_all) {
     const std::vector<NewJob> jobs{part(sweep, "0"), part(sweep, "1")};

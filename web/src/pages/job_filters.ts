@@ -53,6 +53,7 @@ export function JobFilters({ asked }: { asked: JobQuery }) {
     <${ChoiceFilter} label="State" value=${state} set=${set("state")} choices=${with_present(states, state)} />
     <${TextFilter} label="Label" value=${asked.label} set=${set("label")} hint="team:vision" />
     <${ChoiceFilter} label="Kind" value=${asked.kind} set=${set("kind")} choices=${[["", "any"], ...job_kinds.map((kind): [string, string] => [kind, kind])]} />
+    <${ChoiceFilter} label="Trials and folds" value=${asked.parent} set=${set("parent")} choices=${with_present([["", "shown"], ["none", "hidden"]], asked.parent)} />
     ${(projects.length > 1 || asked.project) && html`<${ChoiceFilter} label="Project" value=${asked.project} set=${set("project")}
       choices=${with_present([["", "all"], ...projects.map((name): [string, string] => [name, name])], asked.project)} />`}
     <${ChoiceFilter} label="Order" value=${asked.order_by} set=${set_order} choices=${with_present(orders, asked.order_by)} />
