@@ -1,5 +1,8 @@
 #include "scheduler/agent/home_id.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <utility>
 
 #include "api/base/id.h"
@@ -27,8 +30,17 @@ std::optional<std::string> find_home_id(const std::filesystem::path& home) {
 std::string home_id(const std::filesystem::path& home) {
     if (auto known = find_home_id(home)) return std::move(*known);
     std::filesystem::create_directories(home);
-    std::string made = random_hex(id_bytes);
-    write_file_aside(file_of(home), made);
+    // A link never replaces a file: of agents of one home that begin at once, one makes the id, and
+    // none registers its host with an id that another one has overwritten.
+    const std::string made = random_hex(id_bytes);
+    const std::filesystem::path file = file_of(home);
+    const std::filesystem::path aside = fmt::format("{}.{}", file.string(), made);
+    write_file_aside(aside, made);
+    const bool is_first = link(aside.c_str(), file.c_str()) == 0;
+    unlink(aside.c_str());
+    if (is_first) return made;
+    if (auto known = find_home_id(home)) return std::move(*known);
+    write_file_aside(file, made);    // an empty file is what a crash of the machine left
     return made;
 }
 
