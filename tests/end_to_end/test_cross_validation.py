@@ -151,7 +151,7 @@ class Points(CrossValidations, unittest.TestCase):
                         f"{count} jobs of {cross} to run")
 
     def test_a_failed_fold_is_named_and_the_others_go_on(self):
-        job = small_job("points", epochs=400)
+        job = small_job("points", epochs=1000)
         job["limits"] = {"max_restarts": 0}
         cross = self.create({"method": "stratified_kfold", "folds": 3}, job, outputs={"oof_predictions": False})
         running = self.wait_jobs(cross, 3)
@@ -168,7 +168,7 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual({one["folds"] for one in summary["metrics"]}, {2})
 
     def test_a_failed_fold_is_tried_again_and_the_others_keep_their_results(self):
-        job = small_job("points", epochs=400)
+        job = small_job("points", epochs=1000)
         job["limits"] = {"max_restarts": 0}
         cross = self.create({"method": "kfold", "folds": 3, "seed": 8}, job)
         (lost,) = [one for one in self.wait_jobs(cross, 3) if one["parent"]["key"] == "1"]
@@ -198,7 +198,7 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual(self.service.post(path, {})["retried"], 0, "nothing is left to do")
 
     def test_folds_that_others_would_end_at_once_are_not_tried_again(self):
-        job = small_job("points", epochs=5000)
+        job = small_job("points", epochs=100000)
         cross = self.create({"method": "kfold", "folds": 3, "seed": 9}, job, parallel={"folds": 2, "on_fold_failure": "cancel"})
         running = self.wait_jobs(cross, 2)
         self.service.post(f"/v1/jobs/{running[0]['id']}/kill", {})
@@ -212,7 +212,7 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual(self.service.get(self.path(cross))["state"], "failed")
 
     def test_cancelling_ends_its_jobs_and_deleting_removes_them(self):
-        cross = self.create({"method": "kfold", "folds": 4}, small_job("points", epochs=5000), parallel={"folds": 2})
+        cross = self.create({"method": "kfold", "folds": 4}, small_job("points", epochs=100000), parallel={"folds": 2})
         self.wait_jobs(cross, 1)
         self.assertEqual(self.service.call("DELETE", self.path(cross)).status, 409)
         self.assertEqual(self.service.post(self.path(cross, "/cancel"), {})["state"], "cancelling")

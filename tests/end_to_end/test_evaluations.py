@@ -64,8 +64,8 @@ class Evaluations(unittest.TestCase):
     def test_a_killed_executor_leaves_one_whole_result_and_a_cancelled_one_none(self):
         undisturbed = self.ended(self.evaluate(data={"split": "all"}))
         disturbed = self.evaluate(data={"split": "all"})
-        wait_for(lambda: self.service.executors(disturbed), "its executor", 60, 0.002)
-        os.kill(self.service.executors(disturbed)[0], signal.SIGKILL)
+        executor = wait_for(lambda: self.service.executors(disturbed), "its executor", 60, 0.002)[0]
+        os.kill(executor, signal.SIGKILL)
         job = self.ended(disturbed)
         self.assertEqual(job["attempts"], 2)
         self.assertEqual(self.report(disturbed), self.report(undisturbed["id"]))

@@ -11,7 +11,7 @@ from service import Service, points_job, wait_for, write_points
 
 def long_job(epochs=300, **changes):
     """About 100 epochs a second on a machine that does nothing else; its own checkpoints are far apart."""
-    return points_job(train={"epochs": epochs, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}},
+    return points_job(model={"width": 256}, train={"epochs": epochs, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}},
                       checkpoint={"every_epochs": 50, "keep_last": 2}, monitor={"log_every_steps": 1}, **changes)
 
 

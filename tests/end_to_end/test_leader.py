@@ -67,7 +67,7 @@ class Leader(unittest.TestCase):
         term = int(self.first.sql("select term from leader where name <> 'slipway.cross_validations'")[0][0])
         self.second.kill()
         self.second.start()
-        wait_for(lambda: self.leads(self.second) or self.leads(self.first), "one of them to lead", 3)
+        wait_for(lambda: self.leads(self.second) or self.leads(self.first), "one of them to lead", 30)
         self.assertGreaterEqual(int(self.first.sql("select term from leader where name <> 'slipway.cross_validations'")[0][0]), term)
 
 

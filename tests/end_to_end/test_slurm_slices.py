@@ -103,10 +103,12 @@ class SlurmSlices(unittest.TestCase):
         other = self.cluster.run("sbatch", "--parsable", "--nodes=1", "--exclusive", "--output=/dev/null", "--wrap", "sleep 600").strip()
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(self.cluster.run, "scancel", other)
+            # Behind one that waits itself the reason is another one, and Slurm looks again only after a minute.
+            wait_for(lambda: (other, "RUNNING") in [(number, state) for number, state, _ in self.cluster.queue()], "the other job to run", 120)
             job_id = self.submit("waits")
             number = slurm_service.slurm_number(self.cluster, job_id, states=("PENDING",))
             waits = wait_for(lambda: (found := self.service.get(f"/v1/jobs/{job_id}/explain"))["message"].endswith(": Resources") and found,
-                             "Slurm's reason")
+                             "Slurm's reason", 120)
             self.assertEqual(waits["code"], "waiting_for_slurm", waits)
             self.assertEqual(waits["message"], f"job {number} of Slurm is PENDING: Resources")
             self.assertEqual(self.service.job(job_id)["state"], "starting")

@@ -20,6 +20,7 @@ def quick_job(epochs=1, **changes):
     return points_job(train={"epochs": epochs, "batch_size_per_core": 32, "optimizer": {"name": "adam", "lr": 0.01}}, **changes)
 
 
+LONG_EPOCHS = 100000    # until somebody ends it
 RATES = {"train.optimizer.lr": {"type": "log_uniform", "min": 1e-4, "max": 1e-1}}
 
 
@@ -181,7 +182,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
                 self.assertLess(sweep["trials"]["total"], 100)
 
     def test_a_sweep_is_paused_resumed_extended_and_stopped(self):
-        job = quick_job(2000)
+        job = quick_job(LONG_EPOCHS)
         sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 2, "max_concurrent": 2}))
         wait_for(lambda: [one for one in self.trials(sweep_id) if one["reports"]], "a trial to report")
         ids = [one["job_id"] for one in self.trials(sweep_id)]
@@ -204,7 +205,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.assertEqual(self.service.call("GET", f"/v1/sweeps/{sweep_id}").status, 404)
 
     def test_a_finished_sweep_goes_on_and_a_failed_trial_is_tried_again(self):
-        job = quick_job(2000)
+        job = quick_job(LONG_EPOCHS)
         sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 1, "max_failures": 5}))
         first = wait_for(lambda: [one for one in self.trials(sweep_id) if one["reports"]], "a trial to report")[0]
         self.service.post(f"/v1/jobs/{first['job_id']}/cancel", {})
@@ -252,7 +253,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.assertEqual([one[2]["state"] for one in again if one[1] != "entry"], ["finished", "running", "finished"])
 
     def test_all_failed_trials_are_tried_again_by_one_call(self):
-        job = quick_job(2000)
+        job = quick_job(LONG_EPOCHS)
         sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 3, "max_concurrent": 3, "max_failures": 3}))
         first = wait_for(lambda: len(found := [one for one in self.trials(sweep_id) if one["reports"]]) == 3 and found, "trials to report")
         for one in first:
@@ -281,7 +282,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
 
     def test_a_retry_that_a_limit_would_end_at_once_is_refused(self):
         limits = {"max_trials": 4, "max_concurrent": 4, "max_failures": 1}
-        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(3000), limits=limits))
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(LONG_EPOCHS), limits=limits))
         first = wait_for(lambda: len(found := [one for one in self.trials(sweep_id) if one["job_id"]]) == 4 and found, "four trials")
         self.service.post(f"/v1/jobs/{first[0]['job_id']}/cancel", {})
         ended = self.wait_end(sweep_id)
@@ -293,7 +294,7 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.assertIn("max_failures", refused.json["detail"])
         self.assertEqual(self.sweep(sweep_id)["state"], "failed")
         # The first round is long, so that the trial is cancelled while it runs.
-        algorithm = {"name": "hyperband", "min_time": 3000, "max_time": 9000}
+        algorithm = {"name": "hyperband", "min_time": LONG_EPOCHS, "max_time": 3 * LONG_EPOCHS}
         rounds = self.create(sweep_of(RATES, algorithm, quick_job(), limits={"max_trials": 3}))
         trial = wait_for(lambda: [one for one in self.trials(rounds) if one["job_id"]], "a trial")[0]
         self.service.post(f"/v1/jobs/{trial['job_id']}/cancel", {})

@@ -97,7 +97,7 @@ class WarmExecutorsTest(unittest.TestCase):
         service = self.service()
         first = self.run_trials(service)[-1]
         [pid] = self.pids(service, [first])
-        job = service.submit(spec(TRIALS[0], epochs=3000))
+        job = service.submit(spec(TRIALS[0], epochs=100000))
         wait_for(lambda: len(service.metric(job, "train_loss")) > 20, "training")
         self.assertEqual(self.pids(service, [job]), [pid])
         os.kill(pid, signal.SIGKILL)
@@ -117,7 +117,7 @@ class WarmExecutorsTest(unittest.TestCase):
             with contextlib.suppress(OSError):
                 return "Z" in pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
             return True
-        wait_for(is_gone, "the executor that waited to end", 10)
+        wait_for(is_gone, "the executor that waited to end", 60)
         service.start()
         self.run_trials(service)
         wait_for(lambda: len(list((service.home / "workers").iterdir())) == 1, "what the killed one left to be removed", 90)

@@ -9,7 +9,7 @@ namespace slipway {
 /// Asks again every few milliseconds until `holds` is true; false when it was not within
 /// `patience`. For what another thread or process does and nothing can signal.
 template <class Predicate>
-bool eventually(Predicate holds, std::chrono::milliseconds patience = std::chrono::seconds(10)) {
+bool eventually(Predicate holds, std::chrono::milliseconds patience = std::chrono::seconds(60)) {
     std::mutex mutex;
     std::condition_variable never;
     std::unique_lock lock(mutex);

@@ -102,7 +102,7 @@ protected:
     static std::string id_scope() { return LocalLauncher(LauncherOptions{}).id_scope(); }
 
     bool reaches(const std::string& job_id, JobState state) {
-        return eventually([&] { return state_of(job_id) == state; }, std::chrono::seconds(20));
+        return eventually([&] { return state_of(job_id) == state; });
     }
 
     std::int64_t points(const std::string& job_id) const {

@@ -154,14 +154,15 @@ TEST_F(AgentTest, a_failure_keeps_its_reason_and_is_not_tried_again) {
     EXPECT_EQ(job.restarts, 0);
 }
 
-TEST_F(AgentTest, a_killed_executor_is_found_within_a_second_and_resumes_from_its_checkpoint) {
+TEST_F(AgentTest, a_killed_executor_is_found_at_once_and_resumes_from_its_checkpoint) {
+    options.silence_max = options.lease = 60s;    // nothing else finds it
     start_agent();
-    const auto key = run_job({{"steps", "400"}, {"step_ms", "5"}});
+    const auto key = run_job({{"steps", "400"}, {"freeze_at", "5"}});    // with a checkpoint
     ASSERT_TRUE(eventually([&] { return count("checkpoint") > 0; }));
     const Tick killed = system_clock().tick();
     ::kill(process_of(key)->id.pid, SIGKILL);
     ASSERT_TRUE(reaches(key.job_id, queued));
-    EXPECT_LT(system_clock().tick() - killed, 1s);
+    EXPECT_LT(system_clock().tick() - killed, 30s);
     EXPECT_EQ(attempt_of(key).exit_kind, "crashed");
     EXPECT_EQ(attempt_of(key).exit_status, 128 + SIGKILL);
     EXPECT_EQ(count("lease"), 0);
@@ -376,7 +377,7 @@ TEST_F(AgentTest, without_an_agent_for_the_grace_time_it_saves_ends_and_resumes_
 
 TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
     // An agent that died between starting the executor and telling anybody about it.
-    const auto key = run_job({{"steps", "300"}, {"step_ms", "3"}});
+    const auto key = run_until_enough();
     const auto run = run_folder_of(key);
     make_run_folder(run);
     const auto found = store::list_live_attempts(store, host).at(0);
@@ -395,11 +396,13 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
                .before_start = keep_record(records, key.job_id + "/1", key.fence)});
     lock.reset();
     start_agent();
+    ASSERT_TRUE(eventually([&] { return agent->counts().adopted == 1; }));
+    ASSERT_TRUE(trains(key.job_id));
+    say_enough();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    EXPECT_EQ(agent->counts().adopted, 1);
     EXPECT_EQ(agent->counts().started, 0);
     EXPECT_EQ(attempt_of(key).members.at(0).pid, earlier.id.pid);
-    expect_complete(key.job_id, 300);
+    expect_complete(key.job_id);
     reap(earlier);
 }
 
@@ -546,7 +549,7 @@ TEST_F(AgentTest, leases_and_the_host_s_heartbeat_are_renewed) {
     const std::string first = database.sql("select max(expires_at) from lease");
     EXPECT_TRUE(
         eventually([&] { return database.sql("select max(expires_at) from lease") > first; }));
-    EXPECT_LT(store::list_hosts(store).at(0).silent_for, 2s);
+    EXPECT_LT(store::list_hosts(store).at(0).silent_for, 10s);
     store::request_intent(store, key.job_id, Intent::cancel, {.code = "cancelled", .message = {}});
     ASSERT_TRUE(reaches(key.job_id, cancelled));
 }

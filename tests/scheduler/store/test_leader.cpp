@@ -26,15 +26,16 @@ protected:
 };
 
 TEST_F(Leading, only_one_process_leads_and_the_next_one_follows_at_once) {
-    Leader first(store.options(), "maintenance");
-    Leader second(store.options(), "maintenance");
+    const auto long_lease = 60s;
+    Leader first(store.options(), "maintenance", long_lease);
+    Leader second(store.options(), "maintenance", long_lease);
     Leader other(store.options(), "something else");
     ASSERT_TRUE(first.lead());
     EXPECT_EQ(first.lead()->number, 1);
     EXPECT_FALSE(second.lead());
     EXPECT_TRUE(other.lead());
     first.resign();    // as when its process ends: nobody waits for the lease
-    EXPECT_TRUE(eventually([&] { return second.lead().has_value(); }, 3s));
+    EXPECT_TRUE(eventually([&] { return second.lead().has_value(); }, long_lease / 2));
     EXPECT_EQ(second.lead()->number, 2);
     EXPECT_FALSE(first.lead());
     TempPostgres::instance().stop();
