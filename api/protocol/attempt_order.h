@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,6 +74,9 @@ struct AttemptOrder {
     std::int64_t decoded_bytes_max = 0;    ///< of one copy
     std::string traceparent = {};          ///< of the request that submitted the job; empty: none
 };
+
+/// Of attempt.json.
+inline constexpr std::size_t attempt_order_bytes_max = std::size_t{4} << 20;
 
 Json to_json(const AttemptOrder& order);
 

@@ -20,8 +20,6 @@ namespace slipway {
 
 namespace {
 
-constexpr std::size_t order_bytes_max = 4 << 20;
-
 Result<JobSpec> decode(Decoded<JobSpec> decoded) {
     if (decoded.ok()) return std::move(decoded.value);
     return Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
@@ -86,7 +84,7 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return Error{ErrorCode::not_found, fmt::format("cannot read {}", path.string())};
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const auto parsed = parse_json(text, {.bytes_max = order_bytes_max});
+    const auto parsed = parse_json(text, {.bytes_max = attempt_order_bytes_max});
     if (!parsed) return parsed.error();
     try {
         const AttemptOrder order = read_attempt_order(parsed->value);

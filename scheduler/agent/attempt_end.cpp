@@ -23,7 +23,9 @@ constexpr std::array<std::chrono::milliseconds, 4> retry_after{
 constexpr std::chrono::seconds start_again_after{10};
 constexpr std::chrono::seconds disk_again_after{120};
 constexpr const char* disk_full = "disk_full";
-constexpr const char* wrong_build = "wrong_build";
+constexpr std::chrono::seconds other_build_after_max{300};
+/// In a row, about a quarter of an hour: longer than an upgrade of one host takes.
+constexpr int refusals_max = 8;
 
 /// Back to the queue, or wherever the job was on its way to.
 JobState let_go(JobState present) {
@@ -61,7 +63,26 @@ store::AttemptEnd stopped_for_others(const EndFacts& facts) {
     return end;
 }
 
-store::AttemptEnd reported(const DoneFrame& done, JobState present) {
+/// In the middle of an upgrade of the hosts one after another, those that have the old build cannot
+/// read orders with new fields: the job waits for one that can, for as long as the upgrade takes.
+/// An agent that can read what its executor cannot is of another build than its executor, which no
+/// upgrade of other hosts changes.
+void wait_for_build(store::AttemptEnd& end, const EndFacts& facts) {
+    restart_with_others(end, facts.job_state);
+    end.exit_kind = wrong_build_code;
+    end.retry_after_max = other_build_after_max;
+    end.crash_key = wrong_build_code;
+    end.repeats_max = facts.knows_order ? refusals_max : 0;
+    if (!facts.knows_order) return;
+    end.reason->message +=
+        "; slipwayd of this host can read it, so its slipwayd and "
+        "slipway-executor are of different builds";
+    end.message = end.reason->message;
+}
+
+store::AttemptEnd reported(const EndFacts& facts) {
+    const DoneFrame& done = *facts.done;
+    const JobState present = facts.job_state;
     const std::string outcome(to_string(done.outcome));
     store::AttemptEnd end = ended(outcome, done.message);
     if (done.outcome == AttemptOutcome::orphaned) {
@@ -75,10 +96,8 @@ store::AttemptEnd reported(const DoneFrame& done, JobState present) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
         if (done.code == disk_full) wait_for_disk(end, present);
-        // The host's programs are older or newer than the service's: another host has the same
-        // build, or this one will have it.
-        if (done.code == member_lost_code || done.code == wrong_build)
-            restart_with_others(end, present);
+        if (done.code == member_lost_code) restart_with_others(end, present);
+        if (done.code == wrong_build_code) wait_for_build(end, facts);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
             store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};
@@ -186,7 +205,7 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
     const std::string killed =
         facts.problem.empty() ? "it did not end on request and was killed" : facts.problem;
     if (facts.done) {
-        end = reported(*facts.done, facts.job_state);
+        end = reported(facts);
     } else if (facts.cause == EndCause::kill) {
         end = ended("cancelled", facts.problem.empty() ? "it was killed" : facts.problem);
         end.job_state = cancelled;

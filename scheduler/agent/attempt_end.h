@@ -11,6 +11,9 @@
 
 namespace slipway {
 
+/// Of an executor that cannot read the order, although it is JSON.
+inline constexpr const char* wrong_build_code = "wrong_build";
+
 /// All that is known when a process is gone.
 struct EndFacts {
     std::optional<DoneFrame> done;     ///< its last frame, when it sent one
@@ -23,6 +26,9 @@ struct EndFacts {
     std::string output_tail;    ///< the last lines of output.log
     /// Its executor had waited for it, and ended before it said a word: it never knew of it.
     bool unheard = false;
+    /// This build of the agent can read the order (known_order.h): asked of an executor that
+    /// cannot.
+    bool knows_order = false;
     EndNote note = {};                           ///< of the launcher
     std::optional<RunPosition> position = {};    ///< where the run was, as its executor left it
 };
@@ -33,8 +39,10 @@ struct EndFacts {
 /// be started runs again, as often as that takes: the machine's fault is not the job's. So does one
 /// whose executor, which had waited, ended before it began: at once, and each time there is one
 /// such executor less. One whose place the cluster took away, or that was ended with a member of
-/// its slice, runs again and loses no restart. One that was ended for its memory has failed: it
-/// would need as much again. Pure.
+/// its slice, runs again and loses no restart. So does one whose order the executor's build cannot
+/// read, later each time; it fails after some such ends in a row when the agent's own build can
+/// read the order: then the host has no older build, but programs that do not fit each other. One
+/// that was ended for its memory has failed: it would need as much again. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 
 }    // namespace slipway

@@ -27,6 +27,7 @@
 #include "api/spec/documents.h"
 #include "scheduler/agent/attempt_memory.h"
 #include "scheduler/agent/dataset_location.h"
+#include "scheduler/agent/known_order.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_location.h"
 #include "scheduler/agent/thread_share.h"
@@ -483,6 +484,8 @@ store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
                        .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
                        .unheard = live.ended->exit && live.ended->exit->had_waited &&
                                   !is_there(live.folder / "frames.ndjson"),
+                       .knows_order = live.done && live.done->code == wrong_build_code &&
+                                      knows_order(live.folder),
                        .note = live.ended->note,
                        .position = left_position(live.folder)});
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "api/base/check.h"
+#include "scheduler/agent/attempt_end.h"
 
 namespace slipway {
 
@@ -14,7 +15,8 @@ MemberOutcome outcome_of(const store::AttemptEnd& end) {
         end.exit_kind == member_lost_code || (end.reason && end.reason->code == member_lost_code);
     if (lost) return MemberOutcome::lost;
     const bool own = end.job_state == JobState::failed || end.exit_kind == "crashed" ||
-                     end.exit_kind == "not_started" || end.exit_kind == "failed";
+                     end.exit_kind == "not_started" || end.exit_kind == "failed" ||
+                     end.exit_kind == wrong_build_code;
     return own ? MemberOutcome::own : MemberOutcome::fine;
 }
 

@@ -21,8 +21,10 @@ Json encode_outcome(const AttemptEnd& end) {
               {"job_state", to_string(end.job_state)},
               {"counts_as_restart", end.counts_as_restart},
               {"retry_after_ms", end.retry_after.count()},
+              {"retry_after_max_ms", end.retry_after_max.count()},
               {"result", end.result},
-              {"crash_key", end.crash_key}};
+              {"crash_key", end.crash_key},
+              {"repeats_max", end.repeats_max}};
     if (end.exit_status) json["exit_status"] = *end.exit_status;
     if (end.reason) json["reason"] = {{"code", end.reason->code}, {"message", end.reason->message}};
     return json;
@@ -39,6 +41,9 @@ std::optional<AttemptEnd> read_outcome(const Row& row) {
                    .retry_after = std::chrono::milliseconds(json.at("retry_after_ms")),
                    .result = json.at("result"),
                    .crash_key = json.at("crash_key")};
+    // Another host's agent may be older.
+    end.retry_after_max = std::chrono::milliseconds(json.value("retry_after_max_ms", 0));
+    end.repeats_max = json.value("repeats_max", end.repeats_max);
     if (json.contains("exit_status")) end.exit_status = json["exit_status"].get<int>();
     if (json.contains("reason"))
         end.reason = Reason{json["reason"].at("code"), json["reason"].at("message")};

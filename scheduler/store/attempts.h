@@ -13,12 +13,15 @@ struct AttemptEnd {
     JobState job_state{};
     bool counts_as_restart = true;    ///< false for preemption and drain: only with `queued`
     std::chrono::milliseconds retry_after{0};
+    /// More than retry_after: each end in a row with the same crash_key doubles that, up to this.
+    std::chrono::milliseconds retry_after_max{0};
     std::optional<Reason> reason{};
     JsonText result{};    ///< kept when not empty
     /// Of a process that vanished: how and where, in one word; or of a cause that passes, as a full
-    /// disk. The third time in a row that a job's attempt ends so is its end, with the code of the
-    /// reason, else repeated_crash. Empty: nobody knows.
+    /// disk. The repeats_max-th time in a row that a job's attempt ends so is its end, with the
+    /// code of the reason, else repeated_crash. Empty: nobody knows.
     std::string crash_key{};
+    int repeats_max = 3;    ///< 0: as often as that takes
 };
 
 /// What one host does of an attempt: one executor on some of its cores.

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 namespace slipway::store {
@@ -10,17 +11,29 @@ namespace {
 
 using enum JobState;
 
-constexpr int same_crashes_max = 3;
+/// Enough for the longest wait, and no overflow.
+constexpr int doublings_max = 20;
+
+/// A cause that the agent knows, and how often it was one in a row.
+std::optional<Reason> repeated_reason(std::optional<Reason> reason, int crashes) {
+    if (reason && crashes > 1)
+        reason->message = fmt::format("{} times in a row: {}", crashes, reason->message);
+    return reason;
+}
 
 /// A cause that the agent knows keeps its code.
 Reason repeated(const AttemptEnd& end, int crashes) {
-    if (end.reason)
-        return {end.reason->code,
-                fmt::format("{} times in a row: {}", crashes, end.reason->message)};
+    if (end.reason) return *repeated_reason(end.reason, crashes);
     return {"repeated_crash",
             fmt::format("the executor ended in the same way at the same step {} times in a row; "
                         "the last time: {}",
                         crashes, end.message)};
+}
+
+std::chrono::milliseconds back_off(const AttemptEnd& end, int crashes) {
+    if (end.retry_after_max <= end.retry_after || crashes < 2) return end.retry_after;
+    const int doublings = std::min(crashes - 1, doublings_max);
+    return std::min(end.retry_after * (1 << doublings), end.retry_after_max);
 }
 
 Settlement settle_again(const EndingJob& job, const AttemptEnd& end) {
@@ -29,12 +42,12 @@ Settlement settle_again(const EndingJob& job, const AttemptEnd& end) {
     if (job.state == preempting) return {.state = queued, .reason = end.reason};
     const bool again = !end.crash_key.empty() && end.crash_key == job.crash_key;
     const int crashes = end.crash_key.empty() ? 0 : again ? job.crashes + 1 : 1;
-    if (crashes >= same_crashes_max)
+    if (end.repeats_max > 0 && crashes >= end.repeats_max)
         return {.state = failed, .reason = repeated(end, crashes), .crashes = crashes};
     if (!end.counts_as_restart) {
         return {.state = queued,
-                .retry_after = end.retry_after,
-                .reason = end.reason,
+                .retry_after = back_off(end, crashes),
+                .reason = repeated_reason(end.reason, crashes),
                 .crashes = crashes};
     }
     if (job.restarts >= job.restarts_max) {

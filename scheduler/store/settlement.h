@@ -25,8 +25,9 @@ struct Settlement {
 
 /// The retry policy. An end state is taken as it is. A job that is to run again or to be paused
 /// goes where a user or the leader has sent it meanwhile (cancelled, paused, queued); else it is
-/// queued again, and fails when its restarts are used up (executor_lost) or when it ended in the
-/// same way at the same step three times in a row (repeated_crash). Pure.
+/// queued again, and fails when its restarts are used up (executor_lost) or when it ended with the
+/// same crash_key AttemptEnd::repeats_max times in a row (repeated_crash, or the reason's code).
+/// The message of a job that is queued again says how often in a row its reason was one. Pure.
 Settlement settle(const EndingJob& job, const AttemptEnd& end);
 
 /// States between the two that an executor may have passed without a frame before it ended: they

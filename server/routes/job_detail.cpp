@@ -1,10 +1,14 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <ranges>
+#include <set>
 
 #include "api/base/percent_encode.h"
+#include "api/base/plural.h"
 #include "server/http/text.h"
 #include "server/routes/event_list.h"
 #include "server/routes/handlers.h"
@@ -22,6 +26,8 @@ namespace {
 constexpr std::size_t log_bytes_max = 1 << 20;
 // A search that finds little must not read a whole log of millions of lines for one answer.
 constexpr std::size_t log_lines_read_max = 20'000;
+
+constexpr std::string_view wrong_build = "wrong_build";    // a reason, and how its attempts ended
 
 constexpr std::array<std::string_view, 3> levels{"info", "warn", "error"};
 
@@ -180,6 +186,22 @@ Response list_job_attempts(const Context& context) {
     return json_response(render_list(std::move(items)));
 }
 
+/// Who could not read the order of the job since something else last happened to it; empty: nobody.
+std::string refusals_of(const Context& context, const store::Job& job) {
+    if (!job.reason || job.reason->code != wrong_build) return {};
+    std::set<std::string> hosts;
+    std::int64_t refusals = 0;
+    const auto attempts = store::list_attempts(context.services.store, job.id);
+    for (const store::Attempt& attempt : std::views::reverse(attempts)) {
+        if (attempt.exit_kind != wrong_build) break;
+        ++refusals;
+        for (const store::AttemptMember& member : attempt.members)
+            if (!member.end || member.end->exit_kind == wrong_build) hosts.insert(member.host);
+    }
+    return fmt::format("; {} could not read the job in {}: {}", counted(std::ssize(hosts), "host"),
+                       counted(refusals, "attempt"), fmt::join(hosts, ", "));
+}
+
 Response explain_job(const Context& context) {
     const store::Job job = the_job(context);
     Json answer{{"job_id", job.id},   {"state", to_string(job.state)},
@@ -195,10 +217,12 @@ Response explain_job(const Context& context) {
         hide_foreign_job(context, *waits);
         answer["code"] = waits->code;
         // After a try that failed, its reason says what to mend.
-        const bool failed_before = waits->code == "start_after" && job.reason;
-        answer["message"] = failed_before
-                                ? fmt::format("{}; {}", waits->message, job.reason->message)
-                                : waits->message;
+        const std::string refusals = refusals_of(context, job);
+        const bool failed_before =
+            job.reason && (waits->code == "start_after" || !refusals.empty());
+        answer["message"] =
+            failed_before ? fmt::format("{}; {}{}", waits->message, job.reason->message, refusals)
+                          : waits->message;
         answer["cores"] = waits->cores;
         if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
         if (const auto position = position_of(context, job)) answer["position"] = *position;

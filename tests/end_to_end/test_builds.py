@@ -22,6 +22,9 @@ class OlderPrograms(unittest.TestCase):
         reason = self.service.job(job)["reason"]
         self.assertEqual(reason["code"], "wrong_build")
         self.assertIn("of_tomorrow", reason["message"])
+        self.assertNotIn("different builds", reason["message"], "slipwayd does not know the field either")
+        explained = wait_for(lambda: (found := self.service.get(f"/v1/jobs/{job}/explain"))["code"] == "start_after" and found, "a reason")
+        self.assertRegex(explained["message"], r"; 1 host could not read the job in \d+ attempts?: \S+$")
         self.service.sql(f"update job set spec = spec #- '{{train,of_tomorrow}}' where id = '{job}'")    # the host is upgraded
         self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
 

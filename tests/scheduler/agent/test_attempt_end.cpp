@@ -46,8 +46,26 @@ TEST(DecideEnd, one_whose_order_is_of_another_build_waits_for_the_same_one) {
     EXPECT_EQ(end.job_state, queued);
     EXPECT_FALSE(end.counts_as_restart);
     EXPECT_GT(end.retry_after, std::chrono::milliseconds(0));
+    EXPECT_GT(end.retry_after_max, std::chrono::minutes(1));
+    EXPECT_EQ(end.exit_kind, "wrong_build");
     EXPECT_EQ(end.reason->code, "wrong_build");
-    EXPECT_EQ(end.crash_key, "") << "as often as that takes";
+    EXPECT_EQ(end.crash_key, "wrong_build");
+    EXPECT_EQ(end.repeats_max, 0) << "as often as that takes";
+    EXPECT_EQ(end.reason->message, "m");
+    known.job_state = pausing;
+    EXPECT_EQ(decide_end(known).job_state, paused);
+}
+
+TEST(DecideEnd, an_executor_that_cannot_read_what_its_agent_can_ends_the_job_in_the_end) {
+    EndFacts known = facts(running);
+    known.done = said(AttemptOutcome::failed, "wrong_build");
+    known.knows_order = true;
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_EQ(end.repeats_max, 8);
+    EXPECT_NE(end.reason->message.find("different builds"), std::string::npos);
+    known.done = said(AttemptOutcome::failed, "data_error");
+    EXPECT_EQ(decide_end(known).repeats_max, 3) << "it is asked of no other code";
 }
 
 TEST(DecideEnd, what_was_ended_with_others_or_by_the_cluster_runs_again_uncounted) {

@@ -16,6 +16,7 @@ store::AttemptEnd ended_as(const std::string& kind, JobState state, const std::s
 const store::AttemptEnd succeeded_end = ended_as("succeeded", JobState::succeeded);
 const store::AttemptEnd crashed_end = ended_as("crashed", JobState::queued);
 const store::AttemptEnd failed_end = ended_as("failed", JobState::failed, "data_error");
+const store::AttemptEnd refused_end = ended_as("wrong_build", JobState::queued, "wrong_build");
 const store::AttemptEnd lost_end = ended_as("failed", JobState::queued, "member_lost");
 const store::AttemptEnd stopped_end = ended_as("member_lost", JobState::queued, "member_lost");
 const store::AttemptEnd cancelled_end = ended_as("cancelled", JobState::cancelled);
@@ -50,6 +51,8 @@ TEST(SliceEnd, the_root_cause_is_the_first_member_that_failed_by_itself) {
               "rank 2 on host host-2: crashed");
     EXPECT_EQ(message_of({{crashed_end, 3}, {failed_end, 2}}), "rank 1 on host host-1: failed");
     EXPECT_EQ(message_of({{crashed_end, 2}, {failed_end, 2}}), "rank 0 on host host-0: crashed");
+    EXPECT_EQ(message_of({{stopped_end, 1}, {refused_end, 2}}),
+              "rank 1 on host host-1: wrong_build");
     EXPECT_EQ(message_of({{lost_end, 2}, {stopped_end, 1}}), "rank 1 on host host-1: member_lost");
     EXPECT_EQ(message_of({{lost_end, 2}, {succeeded_end, 1}}), "rank 0 on host host-0: failed");
 }

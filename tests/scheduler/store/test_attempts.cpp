@@ -68,6 +68,8 @@ TEST_F(SliceAttempts, members_offer_and_end_one_by_one_under_the_fence) {
     AttemptEnd end = crashed;
     end.reason = Reason{"some_code", "why"};
     end.crash_key = "key";
+    end.retry_after_max = std::chrono::seconds{7};
+    end.repeats_max = 8;
     end_member(store, key, 1, end);
     end_member(store, key, 1, {.exit_kind = "succeeded", .job_state = succeeded});
     for (const char* where : {"host-a", "host-b"}) {
@@ -81,6 +83,8 @@ TEST_F(SliceAttempts, members_offer_and_end_one_by_one_under_the_fence) {
         EXPECT_EQ(member.end->job_state, queued);
         EXPECT_EQ(member.end->reason->code, "some_code");
         EXPECT_EQ(member.end->crash_key, "key");
+        EXPECT_EQ(member.end->retry_after_max, std::chrono::seconds{7});
+        EXPECT_EQ(member.end->repeats_max, 8);
         EXPECT_FALSE(found.attempt.members.at(0).end);
     }
     EXPECT_EQ(count("lease"), 16) << "the attempt goes on";

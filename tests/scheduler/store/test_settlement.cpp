@@ -61,6 +61,41 @@ TEST(Settlement, a_cause_that_does_not_pass_ends_the_job_the_third_time_with_its
     EXPECT_EQ(settle(job, full).state, cancelled);
 }
 
+TEST(Settlement, a_cause_that_needs_time_is_tried_later_each_time_and_never_ends_the_job) {
+    using std::chrono::seconds;
+    const AttemptEnd refused{.message = "refused",
+                             .job_state = queued,
+                             .counts_as_restart = false,
+                             .retry_after = seconds{10},
+                             .retry_after_max = seconds{300},
+                             .reason = Reason{"wrong_build", "an unknown field"},
+                             .crash_key = "wrong_build",
+                             .repeats_max = 0};
+    EndingJob job = job_in(running);
+    Settlement last;
+    for (const int waits_s : {10, 20, 40, 80, 160, 300, 300}) {
+        last = settle(job, refused);
+        EXPECT_EQ(last.state, queued);
+        EXPECT_EQ(last.retry_after, seconds{waits_s});
+        job.crash_key = refused.crash_key;
+        job.crashes = last.crashes;
+    }
+    EXPECT_EQ(last.reason->message, "7 times in a row: an unknown field");
+    job.crashes = 100'000;
+    EXPECT_EQ(settle(job, refused).retry_after, seconds{300});
+    AttemptEnd limited = refused;
+    limited.repeats_max = 8;
+    job.crashes = 6;
+    EXPECT_EQ(settle(job, limited).state, queued);
+    job.crashes = 7;
+    last = settle(job, limited);
+    EXPECT_EQ(last.state, failed);
+    EXPECT_EQ(last.reason->code, "wrong_build");
+    EXPECT_EQ(last.reason->message, "8 times in a row: an unknown field");
+    job.crash_key = "another";
+    EXPECT_EQ(settle(job, limited).retry_after, seconds{10}) << "it begins again";
+}
+
 TEST(Settlement, who_is_to_run_again_goes_where_it_was_sent) {
     struct Row {
         JobState state, goes_to;

@@ -10,6 +10,7 @@
 #include "api/base/sha256.h"
 #include "api/client/sse_parser.h"
 #include "api/spec/documents.h"
+#include "scheduler/store/attempts.h"
 #include "tests/server/routes/test_service.h"
 
 namespace slipway {
@@ -449,6 +450,34 @@ TEST_F(JobDetail, explain_says_why_a_job_waits) {
     EXPECT_EQ(answer["code"], "running");
     service.finish(key, JobState::failed);
     EXPECT_EQ(service.expect(200, "GET", path + "/explain")["state"], "failed");
+}
+
+TEST_F(JobDetail, explain_names_the_hosts_that_cannot_read_the_job) {
+    service.services.explain_wait = [](std::string_view) {
+        return WaitExplanation{"start_after", "it may start at noon", {}, ""};
+    };
+    store::AttemptEnd refused{.exit_kind = "wrong_build",
+                              .message = "no field",
+                              .job_state = JobState::queued,
+                              .counts_as_restart = false,
+                              .reason = store::Reason{"wrong_build", "no field"},
+                              .crash_key = "wrong_build",
+                              .repeats_max = 0};
+    store::finish_attempt(service.store, key, refused);
+    store::finish_attempt(service.store, service.run(job), refused);
+    const Json answer = service.expect(200, "GET", path + "/explain");
+    EXPECT_TRUE(check_document("Explanation", answer).empty());
+    const std::string message = answer["message"];
+    EXPECT_TRUE(message.starts_with(
+        "it may start at noon; 2 times in a row: no field; 1 host could not read the job in "
+        "2 attempts: "))
+        << message;
+    refused.reason = store::Reason{"not_started", "no memory"};
+    refused.exit_kind = "not_started";
+    store::finish_attempt(service.store, service.run(job), refused);
+    EXPECT_EQ(std::string(service.expect(200, "GET", path + "/explain")["message"])
+                  .find("could not read"),
+              std::string::npos);
 }
 
 TEST_F(JobDetail, explain_does_not_name_jobs_of_other_projects) {
