@@ -37,7 +37,6 @@ GlooMember::~GlooMember() {
 void GlooMember::share_memory() {
     SharedMapping mapping = agree_on_memory(mesh_);
     if (mapping.empty()) return;
-    mesh_.watch_connections();
     const std::chrono::duration<double> limit(mesh_.order().timeout_s);
     shared_sums_.emplace(
         std::move(mapping), rank(), count(),

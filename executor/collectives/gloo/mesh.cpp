@@ -2,8 +2,10 @@
 // plain memory that wait for each other. Its collectives are not: none adds in the order of a fixed
 // tree, and their errors name an address or nobody. Each transfer has a buffer of its own, so it is
 // known whose it was when time is up or a connection breaks. Transfers begin all at once and are
-// waited for one after the other: the wait takes as long as the slowest. A wait of Gloo that times
-// out breaks all connections; what had arrived by then is still told, which says who is late.
+// waited for one after the other: the wait takes as long as the slowest. It comes back from time to
+// time (wait_alarm.h), so that neither a late member nor a transfer that was cut in its middle
+// hides who was lost. A wait of Gloo that times out breaks all connections; what had arrived by
+// then is still told, which says who is late.
 //
 // Who has connected is not trusted: both sides prove that they know the attempt's secret before
 // anything else is sent. Nothing is encrypted: hosts of a slice need a network of their own.
@@ -125,6 +127,7 @@ Mesh::Mesh(const MemberOrder& order)
     connect(meet(order_, until));
     authenticate();
     expect_farewells();
+    watch_connections();
 }
 
 Mesh::~Mesh() = default;
@@ -251,6 +254,7 @@ void Mesh::watch_connections() {
 }
 
 bool Mesh::has_ended(int rank) {
+    if (watches_.empty()) return false;    // while members prove who they are
     Watch& watch = watches_.at(std::size_t(rank));
     if (!watch.why.empty()) return true;
     // A wait that is called off looks for errors first, and one that times out would break all
@@ -281,25 +285,42 @@ void Mesh::exchange(std::string_view phase, std::span<const Outgoing> out,
         transfers.push_back(
             begin(phase, {each.to, false, port({bytes, each.bytes.size()})}, data_slot));
     }
-    finish(phase, transfers);
+    finish(phase, std::move(transfers));
 }
 
-void Mesh::finish(std::string_view phase, std::span<const Transfer> transfers) {
+/// Puts a transfer with a member that has ended first. What that member had sent or taken is told
+/// before its end, so the wait for such a transfer is over at once, or the member is lost.
+template <class Open>
+bool Mesh::put_ended_first(Open& open) {
+    const auto ended =
+        std::ranges::find_if(open, [&](const auto& transfer) { return has_ended(transfer.rank); });
+    if (ended == open.end()) return false;
+    std::rotate(open.begin(), ended, std::next(ended));
+    return true;
+}
+
+bool Mesh::wait(const Transfer& transfer, Deadline until) {
+    return alarm_.wait(*transfer.port, transfer.receives, left_until(until));
+}
+
+void Mesh::finish(std::string_view phase, std::vector<Transfer> open) {
     const Deadline until = steady_clock::now() + limit_;
-    const auto wait = [&](const Transfer& transfer) {
-        return error_of([&] {
-            if (transfer.receives)
-                transfer.port->waitRecv(left_until(until));
-            else
-                transfer.port->waitSend(left_until(until));
-        });
-    };
     std::vector<int> late;
-    for (const Transfer& transfer : transfers) {
-        const auto broken = wait(transfer);
+    bool has_first_ended = false;
+    while (!open.empty()) {
+        const int rank = open.front().rank;
+        bool is_done = false;
+        const auto broken = error_of([&] { is_done = wait(open.front(), until); });
         if (broken && late.empty() && steady_clock::now() < until)
-            lose_broken(phase, transfer.rank, *broken);
-        if (broken && std::ranges::count(late, transfer.rank) == 0) late.push_back(transfer.rank);
+            lose_broken(phase, rank, *broken);
+        if (broken && std::ranges::count(late, rank) == 0) late.push_back(rank);
+        if (broken || is_done) {
+            open.erase(open.begin());
+            has_first_ended = false;
+            continue;
+        }
+        if (has_first_ended) lose_ended(phase, rank);
+        has_first_ended = put_ended_first(open);
     }
     if (late.empty()) return;
     std::ranges::sort(late);
@@ -323,25 +344,38 @@ bool Mesh::send_word(const Word& word) {
 void Mesh::meet_at(std::string_view barrier) {
     require_usable();
     send_word({.barrier = hash_of(barrier), .here = 1});
-    for (const int rank : others_) {
-        Word word;
-        while (word.here == 0)
-            hear(barrier, rank, word);
-        if (word.barrier != hash_of(barrier))
-            lose_broken(barrier, rank, "it is somewhere else in the program");
+    std::vector<Heard> open;
+    for (const int rank : others_)
+        open.push_back({.rank = rank});
+    bool has_first_ended = false;
+    while (!open.empty()) {
+        Heard& first = open.front();
+        if (!first.transfer) hear_next(barrier, first);
+        bool is_done = false;
+        const auto broken = error_of([&] { is_done = wait(*first.transfer, first.until); });
+        if (broken && steady_clock::now() < first.until) lose_broken(barrier, first.rank, *broken);
+        if (broken) lose_late(barrier, {first.rank});
+        if (!is_done && has_first_ended) lose_ended(barrier, first.rank);
+        has_first_ended = !is_done && put_ended_first(open);
+        if (is_done) take_word(barrier, open);
     }
     finish_words(barrier);
 }
 
-/// The next word of a member.
-void Mesh::hear(std::string_view barrier, int rank, Word& word) {
-    const Deadline until = steady_clock::now() + limit_;
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&word, 1));
-    const Transfer transfer = begin(barrier, {rank, true, port(bytes)}, word_slot);
-    const auto broken = error_of([&] { transfer.port->waitRecv(left_until(until)); });
-    if (!broken) return;
-    if (steady_clock::now() < until) lose_broken(barrier, rank, *broken);
-    lose_late(barrier, {rank});
+/// The next word of a member, which has its own time.
+void Mesh::hear_next(std::string_view barrier, Heard& heard) {
+    heard.until = steady_clock::now() + limit_;
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(heard.word.get(), 1));
+    heard.transfer = begin(barrier, {heard.rank, true, port(bytes)}, word_slot);
+}
+
+void Mesh::take_word(std::string_view barrier, std::vector<Heard>& open) {
+    Heard& first = open.front();
+    first.transfer.reset();
+    if (first.word->here == 0) return;    // it is busy, and will say more
+    if (first.word->barrier != hash_of(barrier))
+        lose_broken(barrier, first.rank, "it is somewhere else in the program");
+    open.erase(open.begin());
 }
 
 /// All others were at the barrier, so they take what was sent before.

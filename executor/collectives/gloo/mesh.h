@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "api/protocol/attempt_order.h"
+#include "executor/collectives/gloo/wait_alarm.h"
 
 namespace gloo::transport {
 class Context;
@@ -63,8 +65,6 @@ public:
     /// limit for those that send words of being busy. To be called when no send_word is at work.
     void meet_at(std::string_view barrier);
 
-    /// From here on has_ended can be asked.
-    void watch_connections();
     /// The connection to that member is broken. Waits for nothing.
     bool has_ended(int rank);
     /// Throws what operations threw that failed, if one did.
@@ -73,6 +73,7 @@ public:
     [[noreturn]] void lose_late(std::string_view phase, const std::vector<int>& late);
 
 private:
+    using Deadline = std::chrono::steady_clock::time_point;
     /// Memory that is sent or received.
     using Port = std::unique_ptr<::gloo::transport::UnboundBuffer>;
     /// A transfer with one member that has begun.
@@ -80,6 +81,13 @@ private:
         int rank = 0;
         bool receives = false;
         Port port = {};
+    };
+    /// What a member that is waited for at a barrier says.
+    struct Heard {
+        int rank = 0;
+        std::unique_ptr<Word> word = std::make_unique<Word>();
+        std::optional<Transfer> transfer = {};    ///< of the word that comes next
+        Deadline until = {};
     };
     /// A byte that no member sends: the wait for it fails when the connection does.
     struct Watch {
@@ -108,8 +116,13 @@ private:
     void say_farewell(const std::string& message);
     Port port(std::span<std::byte> bytes) const;
     Transfer begin(std::string_view phase, Transfer transfer, std::uint64_t slot);
-    void finish(std::string_view phase, std::span<const Transfer> transfers);
-    void hear(std::string_view barrier, int rank, Word& word);
+    void watch_connections();
+    template <class Open>
+    bool put_ended_first(Open& open);
+    bool wait(const Transfer& transfer, Deadline until);
+    void finish(std::string_view phase, std::vector<Transfer> open);
+    void hear_next(std::string_view barrier, Heard& heard);
+    void take_word(std::string_view barrier, std::vector<Heard>& open);
     void finish_words(std::string_view barrier);
     [[noreturn]] void lose(const std::string& message);
     [[noreturn]] void lose_broken(std::string_view phase, int rank, std::string_view why);
@@ -122,7 +135,8 @@ private:
     std::vector<std::unique_ptr<SentWord>> words_;    ///< until the next barrier has ended
     std::vector<Watch> watches_;                      ///< by rank, the own one is of no use
     std::vector<FarewellPort> farewells_;             ///< likewise
-    std::string lost_;                                ///< what ended it; empty: nothing yet
+    WaitAlarm alarm_;
+    std::string lost_;    ///< what ended it; empty: nothing yet
 };
 
 }    // namespace slipway

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bit>
@@ -81,6 +82,10 @@ protected:
 INSTANTIATE_TEST_SUITE_P(, Members, testing::Bool(), [](const auto& each) {
     return each.param ? "over_shared_memory" : "over_sockets";
 });
+
+class MembersWithoutMemory : public Members {};
+INSTANTIATE_TEST_SUITE_P(, MembersWithoutMemory, testing::Values(false),
+                         [](const auto&) { return "over_sockets"; });
 
 class MembersWithMemory : public Members {};
 INSTANTIATE_TEST_SUITE_P(, MembersWithMemory, testing::Values(true),
@@ -322,6 +327,81 @@ TEST_P(Members, who_has_ended_is_named_at_once) {
     for (const int rank : {0, 1})
         EXPECT_THAT(errors[std::size_t(rank)], HasSubstr("rank 2 (host-2) was lost at all_reduce"));
     EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the time limit is 20 s";
+}
+
+// Goal: a late member of a lower rank does not hide that a higher one is lost.
+// Method: rank 0 comes only when rank 1 has named rank 2, which has ended.
+TEST_P(Members, a_late_one_does_not_hide_who_has_ended) {
+    const auto begin = steady_clock::now();
+    std::latch is_named(1);
+    const auto errors = run(3, [&](Member& member) {
+        member.barrier("start");
+        if (member.rank() == 2) return;
+        if (member.rank() == 0) return is_named.wait();
+        std::vector<float> values(100'000, 1);
+        try {
+            member.all_reduce(Combine::add, DType::f32, bytes_of(values));
+        } catch (const MemberLost&) {
+            is_named.count_down();
+            throw;
+        }
+        is_named.count_down();
+    });
+    EXPECT_THAT(errors[1], HasSubstr("rank 2 (host-2) was lost at all_reduce"));
+    EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the time limit is 20 s";
+}
+
+// Method: as above, at a barrier that rank 0 comes to late without a word of being busy.
+TEST_P(Members, a_late_one_does_not_hide_who_has_ended_at_a_barrier) {
+    std::latch is_named(1);
+    const auto begin = steady_clock::now();
+    const auto errors = run(3, [&](Member& member) {
+        member.barrier("start");
+        if (member.rank() == 2) return;
+        if (member.rank() == 0) return is_named.wait();
+        try {
+            member.barrier("epoch");
+        } catch (const MemberLost&) {
+            is_named.count_down();
+            throw;
+        }
+        is_named.count_down();
+    });
+    EXPECT_THAT(errors[1], HasSubstr("rank 2 (host-2) was lost at epoch"));
+    EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the time limit is 20 s";
+}
+
+// Goal: Gloo tells nothing to who waits for the rest of a message. Its sender is named all the
+// same. Method: a process that does nothing but send, and is killed.
+TEST_P(MembersWithoutMemory, one_that_is_killed_in_the_middle_of_a_message_is_named_at_once) {
+    for (int round = 0; round < 3; ++round) {
+        MemberOrder order = order_of(0, 2);
+        order.rendezvous_folder += std::to_string(round);
+        std::vector<float> values(std::size_t{64} << 20, 1);
+        const auto receive_all = [&] {
+            const std::unique_ptr<Member> member = join_members(order);
+            while (true)
+                member->broadcast(1, bytes_of(values), "the weights");
+        };
+        const pid_t other = fork();
+        if (other == 0) {
+            order.rank = 1;
+            receive_all();
+        }
+        const auto begin = steady_clock::now();
+        const std::jthread killer([&] {
+            const timespec pause{.tv_sec = 0, .tv_nsec = 200'000'000 + 20'000'000L * round};
+            nanosleep(&pause, nullptr);
+            kill(other, SIGKILL);
+        });
+        try {
+            receive_all();
+        } catch (const MemberLost& lost) {
+            EXPECT_THAT(lost.what(), HasSubstr("rank 1 (host-1) was lost at the weights"));
+        }
+        EXPECT_EQ(waitpid(other, nullptr, 0), other);
+        EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the limit is 20 s";
+    }
 }
 
 // Goal: who hears last names the one that was lost, and not the one that gave up because of it.
