@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,8 +32,12 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
     {
         std::vector<std::jthread> helpers;
         const std::int64_t wanted = std::min<std::int64_t>(thread_count(threads), count);
-        for (std::int64_t i = 1; i < wanted; ++i)
-            helpers.emplace_back(run);
+        helpers.reserve(std::size_t(std::max<std::int64_t>(wanted, 1)));
+        try {
+            for (std::int64_t i = 1; i < wanted; ++i)
+                helpers.emplace_back(run);
+        } catch (const std::system_error&) {    // more threads are a matter of speed alone
+        }
         run();
     }
     if (first) std::rethrow_exception(first);
