@@ -84,8 +84,11 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return Error{ErrorCode::not_found, fmt::format("cannot read {}", path.string())};
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    // The service wrote it, and refuses jobs that make it too large.
     const auto parsed = parse_json(text, {.bytes_max = attempt_order_bytes_max});
-    if (!parsed) return parsed.error();
+    if (!parsed)
+        return Error{ErrorCode::internal,
+                     fmt::format("{} is no order: {}", path.string(), parsed.error().what())};
     try {
         const AttemptOrder order = read_attempt_order(parsed->value);
         return ResolvedAttempt{.plan = plan_of(order),

@@ -8,6 +8,7 @@
 #include "scheduler/submission/memory_check.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/pool_check.h"
+#include "scheduler/submission/size_check.h"
 #include "scheduler/submission/slice_check.h"
 #include "scheduler/submission/split_check.h"
 #include "scheduler/submission/version_check.h"
@@ -29,6 +30,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     const auto add = [&](std::vector<Problem> more) {
         std::ranges::move(more, std::back_inserter(checked.problems));
     };
+    add(check_size(spec));
     add(check_split(store, spec, job.dataset_id()));
     add(check_version(spec, job.dataset));
     add(check_data_fit(spec, job.dataset));

@@ -227,14 +227,18 @@ TEST(RunAttempt, an_order_of_another_build_is_no_spec_error) {
     EXPECT_TRUE(names(refused([](Json& order) { order["version"] = 999; }), "999"));
 }
 
-TEST(RunAttempt, an_order_that_is_damaged_fails_with_its_reason_on_file) {
-    const TempFolder folder;
-    folder.write("attempt.json", "{");
-    EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 1);
-    const auto frames = frames_in(folder.path());
-    ASSERT_EQ(frames.size(), 1U);
-    EXPECT_EQ(frames[0].at("outcome"), "failed");
-    EXPECT_EQ(frames[0].at("code"), "spec_error");
+// Goal: what the service has written is not the user's fault.
+TEST(RunAttempt, an_order_that_is_damaged_or_too_large_fails_with_its_reason_on_file) {
+    for (const std::string& text : {std::string("{"), std::string((4 << 20) + 1, ' ')}) {
+        const TempFolder folder;
+        folder.write("attempt.json", text);
+        EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 1);
+        const auto frames = frames_in(folder.path());
+        ASSERT_EQ(frames.size(), 1U);
+        EXPECT_EQ(frames[0].at("outcome"), "failed");
+        EXPECT_EQ(frames[0].at("code"), "internal");
+        EXPECT_NE(std::string(frames[0].at("message")).find("attempt.json"), std::string::npos);
+    }
 }
 
 TEST(RunAttempt, without_an_agent_it_saves_and_leaves) {
