@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/request_document.h"
@@ -175,7 +176,7 @@ ExitCode compare_cross_validations(const HttpClient& client, const std::string& 
                         fmt::format("{}:{}", whole_number(metric, "first_better"),
                                     whole_number(metric, "second_better"))});
     }
-    fmt::print("second - first, over {} folds\n", compared.at("folds").size());
+    fmt::print("second - first, over {}\n", counted(compared.at("folds").size(), "fold"));
     print_table({"metric", "folds", "difference", "error", "95 %", "p", "better"}, rows);
     return ExitCode::ok;
 }

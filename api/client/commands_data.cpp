@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/data_commands.h"
 #include "api/client/folder_archive.h"
@@ -119,8 +120,7 @@ ExitCode push_data(const HttpClient& client, const DataPushOptions& options) {
                  {"format", format}};
     if (!options.project.empty()) request["project"] = options.project;
     if (!options.options.empty()) request["options"] = dataset_options(options.options);
-    fmt::print("{} {}, {}, format {}\n", found.names.size(),
-               found.names.size() == 1 ? "file" : "files",
+    fmt::print("{}, {}, format {}\n", counted(found.names.size(), "file"),
                bytes_text(static_cast<double>(found.source.bytes)), format);
     const FinishedUpload upload = send_upload(client, found.source);
     request["source"] = {{"upload", upload.id}};

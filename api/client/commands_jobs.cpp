@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
@@ -106,7 +107,9 @@ Listing list_jobs(const HttpClient& client, const ListOptions& options) {
              progress_text(job), options.best.empty() ? best_text(job) : cell(job, "order_value"),
              cell(job, "created_at").substr(0, 19), cell(job, "project"), cores_text(job),
              labels_text(job), cell(job, "finished_at").substr(0, 19)});
-    if (more) listing.note = fmt::format("There are more than {} jobs; --limit shows more.", limit);
+    if (more)
+        listing.note =
+            fmt::format("There are more than {}; --limit shows more.", counted(limit, "job"));
     return listing;
 }
 

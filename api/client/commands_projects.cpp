@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "api/client/commands.h"
 
 namespace slipway::client {
@@ -72,7 +73,8 @@ ExitCode set_group(const HttpClient& client, const std::string& project, const s
                    int limit) {
     const Json now = call(client, "PUT", project_path(project) + "/groups/" + percent_encode(group),
                           {{"limit", limit}});
-    fmt::print("{}: at most {} jobs at a time\n", cell(now, "name"), cell(now, "limit"));
+    fmt::print("{}: at most {} at a time\n", cell(now, "name"),
+               counted(now.at("limit").get<std::int64_t>(), "job"));
     return ExitCode::ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "api/client/commands.h"
 
 namespace slipway::client {
@@ -26,9 +27,9 @@ ExitCode print_queue_stats(const HttpClient& client, const std::string& project)
     const std::string query = project.empty() ? "" : "?project=" + percent_encode(project);
     const Json stats = get(client, "/v1/queue/stats" + query);
     const Json& cores = stats.at("cores");
-    fmt::print("{} jobs queued, {} of them ready; {} of {} cores held, {} free\n\n",
-               cell(stats, "jobs"), cell(stats, "ready"), cell(cores, "held"), cell(cores, "total"),
-               cell(cores, "free"));
+    fmt::print("{} queued, {} ready; {} of {} cores held, {} free\n\n",
+               counted(stats.at("jobs").get<std::int64_t>(), "job"), cell(stats, "ready"),
+               cell(cores, "held"), cell(cores, "total"), cell(cores, "free"));
     std::vector<std::vector<std::string>> rows;
     for (const Json& one : stats.at("by_class"))
         rows.push_back({cell(one, "class"), "", cell(one, "jobs"), cell(one, "ready"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/request_document.h"
@@ -15,7 +16,7 @@
 namespace slipway::client {
 namespace {
 
-long long counted(const Json& sweep, const char* name) {
+long long count_in(const Json& sweep, const char* name) {
     return sweep.at("trials").at(name).get<long long>();
 }
 
@@ -28,11 +29,11 @@ std::string best_text_of(const Json& sweep) {
 // "running  23/81 trials, 8 running, 12 stopped  best val_loss 0.123 (trial 7)"
 std::string sweep_line(const Json& sweep) {
     const long long ended =
-        counted(sweep, "completed") + counted(sweep, "stopped") + counted(sweep, "failed");
+        count_in(sweep, "completed") + count_in(sweep, "stopped") + count_in(sweep, "failed");
     std::string line =
         fmt::format("{}  {}/{} trials", cell(sweep, "state"), ended, cell(sweep, "max_trials"));
     for (const char* word : {"running", "paused", "stopped", "failed"})
-        if (counted(sweep, word) > 0) line += fmt::format(", {} {}", counted(sweep, word), word);
+        if (count_in(sweep, word) > 0) line += fmt::format(", {} {}", count_in(sweep, word), word);
     line += fmt::format("  best {} {}", cell(sweep.at("spec").at("objective"), "metric"),
                         best_text_of(sweep));
     return line;
@@ -90,7 +91,7 @@ Listing list_sweeps(const HttpClient& client) {
     for (const Json& sweep : items)
         rows.push_back({cell(sweep, "id"), cell(sweep, "name"),
                         cell(sweep.at("spec").at("algorithm"), "name"), cell(sweep, "state"),
-                        fmt::format("{}/{}", counted(sweep, "total"), cell(sweep, "max_trials")),
+                        fmt::format("{}/{}", count_in(sweep, "total"), cell(sweep, "max_trials")),
                         cell(sweep.at("spec").at("objective"), "metric"), best_text_of(sweep),
                         cell(sweep, "created_at").substr(0, 19)});
     return {.head = {"id", "name", "algorithm", "state", "trials", "objective", "best", "created"},
@@ -168,8 +169,8 @@ ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
 
 ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int max_trials) {
     const Json sweep = act_on(client, sweep_id, "extend", {{"max_trials", max_trials}});
-    fmt::print("{} {}, at most {} trials\n", cell(sweep, "id"), cell(sweep, "state"),
-               cell(sweep, "max_trials"));
+    fmt::print("{} {}, at most {}\n", cell(sweep, "id"), cell(sweep, "state"),
+               counted(sweep.at("max_trials").get<std::int64_t>(), "trial"));
     return ExitCode::ok;
 }
 

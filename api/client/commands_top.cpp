@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/base/clock.h"
+#include "api/base/plural.h"
 #include "api/client/commands_table.h"
 #include "api/client/progress_line.h"
 #include "api/client/service.h"
@@ -107,7 +108,7 @@ std::string top_text(const HttpClient& client) {
     std::string head =
         fmt::format("{} of {} cores busy", cores.busy, cores.busy + cores.free + cores.drained);
     if (cores.drained > 0) head += fmt::format(", {} drained", cores.drained);
-    head += fmt::format(", {} jobs queued\n\n", cell(stats, "jobs"));
+    head += fmt::format(", {} queued\n\n", counted(stats.at("jobs").get<std::int64_t>(), "job"));
     return head + listing_text(running_jobs(client, cores), OutputForm::table, colours_wanted());
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/base/parsed_json.h"
+#include "api/base/plural.h"
 #include "api/spec/search_tables.h"
 #include "api/spec/table/collections.h"
 
@@ -275,8 +276,8 @@ void SpaceKind::read(const Json& json, Value& value, const Reader& at) const {
     read_level(json, "", 1, at, found);
     if (at.problem_count() > problems) return;
     if (found.empty() || found.size() > search_parameters_max) {
-        return at.report("out_of_bounds", fmt::format("{} must be {}, got {} parameters", at.path(),
-                                                      wanted(), found.size()));
+        return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(), wanted(),
+                                                      counted(found.size(), "parameter")));
     }
     judge_together(found);
     value.clear();

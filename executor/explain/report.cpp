@@ -10,6 +10,7 @@
 #include <span>
 
 #include "api/base/metric_value.h"
+#include "api/base/plural.h"
 #include "executor/explain/graph_page.h"
 #include "executor/measure/text.h"
 
@@ -246,10 +247,9 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
         fmt::format_to(out, "  {:22} {:10.3f} s\n", row.name, at(facts.phases, row.phase));
     fmt::format_to(out, "  {:22} {:10.3f} s\n", "other", other_seconds(facts));
     const InputCounts& input = facts.input;
-    fmt::format_to(out,
-                   "Input: {} samples read in {:.3f} s of {} threads, {} augmented; {} images "
-                   "decoded\n",
-                   input.samples, input.read_s, input.threads, input.augmented, input.decoded);
+    fmt::format_to(out, "Input: {} read in {:.3f} s of {}, {} augmented; {} decoded\n",
+                   counted(input.samples, "sample"), input.read_s, counted(input.threads, "thread"),
+                   input.augmented, counted(input.decoded, "image"));
     const double execute_s = at(facts.phases, Phase::execute);
     for (const auto& [core, busy_s] : facts.core_busy_s)
         fmt::format_to(out, "Core {}: busy {:.3f} s, {:.0f} % of the steps' time\n", core, busy_s,
@@ -261,7 +261,7 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
                        kernel.name);
     }
     const std::size_t shown = std::min(epochs_shown_max, facts.epochs.size());
-    if (shown > 0) fmt::format_to(out, "The last {} epochs:\n", shown);
+    if (shown > 0) fmt::format_to(out, "The last {}:\n", counted(shown, "epoch"));
     for (const EpochSummary& epoch : std::span(facts.epochs).last(shown))
         fmt::format_to(out, "  {}\n", describe(epoch));
     for (const std::string& note : notes_of(facts, metrics))

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/base/plural.h"
 #include "executor/predict/ensemble_evaluation.h"
 #include "executor/predict/forward_run.h"
 #include "executor/predict/trained_job.h"
@@ -150,7 +151,7 @@ private:
             reporter_.log("info", sentence.get<std::string>());
         if (!plan_.report_folder.empty())
             on_disk([&] { write_evaluation(plan_.report_folder, facts); });
-        reporter_.log("info", fmt::format("{} samples evaluated", samples_));
+        reporter_.log("info", fmt::format("{} evaluated", counted(samples_, "sample")));
         result_.emplace_back("samples", double(samples_));
     }
 

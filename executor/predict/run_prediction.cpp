@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "api/base/plural.h"
 #include "executor/predict/ensemble_data.h"
 #include "executor/predict/ensemble_networks.h"
 #include "executor/predict/forward_run.h"
@@ -69,7 +70,7 @@ public:
         if (stopped == StopReason::none) {
             reporter_.state(JobState::finishing);
             on_disk([&] { file.finish(); });
-            reporter_.log("info", fmt::format("{} samples predicted", samples_));
+            reporter_.log("info", fmt::format("{} predicted", counted(samples_, "sample")));
         }
         return {.stopped = stopped,
                 .step = step_,

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <utility>
 
+#include "api/base/plural.h"
 #include "executor/explain/explainer.h"
 #include "executor/train/attempt_members.h"
 #include "executor/train/checkpoint_saver.h"
@@ -192,10 +193,11 @@ private:
             state_ = initial_state(model_, update_);
             model_.parameters.forget_values();
             reporter_.log("info", fmt::format("{}, {} training and {} validation samples, "
-                                              "{} steps per epoch, {} worker threads",
+                                              "{} per epoch, {}",
                                               describe_count(model_.parameters),
                                               data_.split.train.size(), data_.split.val.size(),
-                                              settings_.steps_per_epoch, engine_.workers()));
+                                              counted(settings_.steps_per_epoch, "step"),
+                                              counted(engine_.workers(), "worker thread")));
             return;
         }
         model_.parameters.forget_values();

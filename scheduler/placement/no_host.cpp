@@ -1,4 +1,5 @@
 #include "scheduler/placement/no_host.h"
+#include "api/base/plural.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,9 +66,8 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
             if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
     }
     if (largest < std::size_t(job.cores)) {
-        reason.message =
-            fmt::format("the job needs {} cores of one host; the largest host{} has {}", job.cores,
-                        pool, largest);
+        reason.message = fmt::format("the job needs {} of one host; the largest host{} has {}",
+                                     counted(job.cores, "core"), pool, largest);
     } else if (!fits) {
         reason.code = "waiting_for_memory";
         reason.message =
@@ -76,23 +76,24 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
     } else if (!drained_hosts.empty()) {
         reason.code = "host_drained";
         reason.message =
-            fmt::format("the job needs {} core{} of one host{}, and {}", job.cores,
-                        job.cores == 1 ? "" : "s", pool, fmt::join(drained_hosts, ", "));
+            fmt::format("the job needs {} of one host{}, and {}", counted(job.cores, "core"), pool,
+                        fmt::join(drained_hosts, ", "));
     } else if (!reason.cores.empty()) {
         reason.code = "core_drained";
-        reason.message = fmt::format("the job needs {} cores of one host{}; drained: {}", job.cores,
-                                     pool, fmt::join(reason.cores, ", "));
+        reason.message =
+            fmt::format("the job needs {} of one host{}; drained: {}", counted(job.cores, "core"),
+                        pool, fmt::join(reason.cores, ", "));
     } else {
         reason.code = "host_lost";
-        reason.message = fmt::format(
-            "the job needs {} cores of one host{}; a host sends no heartbeat", job.cores, pool);
+        reason.message = fmt::format("the job needs {} of one host{}; a host sends no heartbeat",
+                                     counted(job.cores, "core"), pool);
     }
     return reason;
 }
 
 std::string needs_hosts(const WaitingJob& job) {
-    return fmt::format("the job needs {} whole hosts of {} cores", host_count(job),
-                       slice_host_cores);
+    return fmt::format("the job needs {} of {}", counted(host_count(job), "whole host"),
+                       counted(slice_host_cores, "core"));
 }
 
 WaitReason explain_few_hosts(const WaitingJob& job, const std::vector<NamedHost>& hosts) {

@@ -24,6 +24,7 @@
 #include <tuple>
 #include <utility>
 
+#include "api/base/plural.h"
 #include "scheduler/placement/fair_share.h"
 #include "scheduler/placement/known_waits.h"
 #include "scheduler/placement/machine.h"
@@ -343,8 +344,8 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
         gives_way
             ? *gives_way
             : reason_for(job, "waiting_for_cores",
-                         fmt::format("the job needs {} core{} and {} {} free", job.cores,
-                                     job.cores == 1 ? "" : "s", free, free == 1 ? "is" : "are"));
+                         fmt::format("the job needs {} and {} {} free", counted(job.cores, "core"),
+                                     free, free == 1 ? "is" : "are"));
     std::vector<Slot*> kept;
     for (Slot& slot : *slots) {
         if (!slot.usable()) continue;
@@ -464,8 +465,8 @@ std::optional<WaitReason> not_ready(const WaitingJob& job, const Pass& pass) {
     if (cores + job.cores <= *project->second.cores_max) return std::nullopt;
     return reason_for(
         job, "quota",
-        fmt::format("the job needs {} core{}; project {} holds {} and its quota is {}", job.cores,
-                    job.cores == 1 ? "" : "s", job.project, cores, *project->second.cores_max));
+        fmt::format("the job needs {}; project {} holds {} and its quota is {}",
+                    counted(job.cores, "core"), job.project, cores, *project->second.cores_max));
 }
 
 std::optional<WaitReason> group_is_full(const WaitingJob& job, const Pass& pass) {
@@ -474,9 +475,9 @@ std::optional<WaitReason> group_is_full(const WaitingJob& job, const Pass& pass)
     const int taken = found == pass.group_places.end() ? 0 : found->second;
     if (taken < *job.group_limit) return std::nullopt;
     return reason_for(job, "group_limit",
-                      fmt::format("{} job{} of group {} of project {} run{} or go{} first, and its "
+                      fmt::format("{} of group {} of project {} run{} or go{} first, and its "
                                   "limit is {}",
-                                  taken, taken == 1 ? "" : "s", job.group, job.project,
+                                  counted(taken, "job"), job.group, job.project,
                                   taken == 1 ? "s" : "", taken == 1 ? "es" : "", *job.group_limit));
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/plural.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/project_steps.h"
 #include "scheduler/store/queries.h"
@@ -66,9 +67,9 @@ void require_fewer_checks(Transaction& transaction, const NewDataset& dataset, s
     const auto require = [max](const std::string& who, std::int64_t checking) {
         if (checking < max) return;
         throw Error{ErrorCode::exhausted,
-                    fmt::format("{} has {} datasets that wait for their check, and the maximum is "
+                    fmt::format("{} has {}, and the maximum is "
                                 "{} (--checking-datasets-max); try again when some are ready",
-                                who, checking, max)};
+                                who, counted(checking, "unchecked dataset"), max)};
     };
     require(fmt::format("project {}", dataset.project), counts[0].integer("of_project"));
     require("this token", counts[0].integer("of_token"));

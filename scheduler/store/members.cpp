@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/role_words.h"
@@ -68,9 +69,9 @@ void require_admin_left(const MemberChange& change, const LockedMembers& locked)
 void require_room(const MemberChange& change, const LockedMembers& locked) {
     if (locked.before || change.members_max == 0 || locked.members < change.members_max) return;
     throw Error{ErrorCode::exhausted,
-                fmt::format("project {} has {} members, and the maximum is {} (--members-max); "
+                fmt::format("project {} has {}, and the maximum is {} (--members-max); "
                             "remove some first",
-                            change.project, locked.members, change.members_max)};
+                            change.project, counted(locked.members, "member"), change.members_max)};
 }
 
 Statement audit_of(const MemberChange& change, const std::optional<Membership>& before,

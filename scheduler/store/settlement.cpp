@@ -1,4 +1,5 @@
 #include "scheduler/store/settlement.h"
+#include "api/base/plural.h"
 
 #include <fmt/core.h>
 
@@ -53,10 +54,11 @@ Settlement settle_again(const EndingJob& job, const AttemptEnd& end) {
     if (job.restarts >= job.restarts_max) {
         const std::string last = end.reason ? end.reason->message : end.message;
         return {.state = failed,
-                .reason = Reason{"executor_lost",
-                                 fmt::format("the executor was lost {} times, more than "
-                                             "limits.max_restarts = {}; the last time: {}",
-                                             job.restarts + 1, job.restarts_max, last)}};
+                .reason =
+                    Reason{"executor_lost",
+                           fmt::format("the executor was lost {}, more than "
+                                       "limits.max_restarts = {}; the last time: {}",
+                                       counted(job.restarts + 1, "time"), job.restarts_max, last)}};
     }
     return {.state = queued,
             .restarts_added = 1,

@@ -4,6 +4,7 @@
 
 #include "api/base/check.h"
 #include "api/base/id.h"
+#include "api/base/plural.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -45,9 +46,9 @@ void require_fewer_splits(Transaction& transaction, const StoredSplit& split, st
     const auto require = [max](const std::string& who, std::int64_t making) {
         if (making < max) return;
         throw Error{ErrorCode::exhausted,
-                    fmt::format("{} has {} splits that are not ready yet, and the maximum is {} "
+                    fmt::format("{} has {}, and the maximum is {} "
                                 "(--making-splits-max); try again when some are ready",
-                                who, making, max)};
+                                who, counted(making, "unfinished split"), max)};
     };
     require(fmt::format("project {}", counts[0].text("project")), counts[0].integer("of_project"));
     require("this token", counts[0].integer("of_token"));

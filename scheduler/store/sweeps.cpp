@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
+#include "api/base/plural.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -177,10 +178,10 @@ Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
         const Rows rows = transaction.run(queries::count_project_sweeps, {sweep.project});
         if (active_max > 0 && rows[0].integer("sweeps") >= active_max)
             throw Error{ErrorCode::exhausted,
-                        fmt::format("project {} has {} sweeps that have not ended, which is the "
+                        fmt::format("project {} has {}, which is the "
                                     "maximum (--active-sweeps-max of the service); wait until one "
                                     "has ended, or stop one",
-                                    sweep.project, active_max)};
+                                    sweep.project, counted(active_max, "unfinished sweep"))};
         const std::optional<std::string> split_id =
             split ? std::optional(use_split_in(transaction, *split, limits.making_splits_max))
                   : std::nullopt;

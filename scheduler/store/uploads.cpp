@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "api/base/plural.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -26,9 +27,9 @@ void check_upload_capacity(const Row& open, const Upload& upload, const UploadLi
     const std::int64_t uploads = open.integer("uploads");
     if (limits.open_max > 0 && uploads >= limits.open_max) {
         throw Error{ErrorCode::exhausted,
-                    fmt::format("this token has {} uploads that are not complete, and the maximum "
+                    fmt::format("this token has {}, and the maximum "
                                 "is {} (--open-uploads-max); complete or delete some first",
-                                uploads, limits.open_max)};
+                                counted(uploads, "incomplete upload"), limits.open_max)};
     }
     const std::int64_t announced = open.integer("bytes");
     if (limits.bytes > 0 && upload.size > limits.bytes - announced) {

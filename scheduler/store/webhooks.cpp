@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/base/id.h"
+#include "api/base/plural.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/prune.h"
@@ -58,9 +59,9 @@ Webhook create_webhook(Store& store, const Webhook& webhook, std::string_view se
         const Rows rows = transaction.run(queries::count_project_webhooks, {webhook.project});
         if (webhooks_max > 0 && rows[0].integer("webhooks") >= webhooks_max)
             throw Error{ErrorCode::exhausted,
-                        fmt::format("project {} has {} webhooks, which is the maximum "
+                        fmt::format("project {} has {}, which is the maximum "
                                     "(--webhooks-max); delete one",
-                                    webhook.project, webhooks_max)};
+                                    webhook.project, counted(webhooks_max, "webhook"))};
         transaction.commit({{&queries::insert_webhook,
                              {webhook.id, webhook.project, webhook.url, webhook.events, secret,
                               webhook.created_by, webhook.description}}});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/base/parsed_json.h"
+#include "api/base/plural.h"
 #include "scheduler/submission/ensemble_check.h"
 #include "scheduler/submission/evaluation_check.h"
 #include "scheduler/submission/named_dataset.h"
@@ -64,8 +65,9 @@ Decoded<CheckedJob> check_evaluation(Decoded<EvaluationSpec> request, const Subm
             {.pointer = "/accelerator/cores",
              .code = "inconsistent",
              .message = fmt::format("the global batch of the training does "
-                                    "not fit {} cores: {}",
-                                    evaluation.accelerator.cores, joined_messages(runs.problems))});
+                                    "not fit {}: {}",
+                                    counted(evaluation.accelerator.cores, "core"),
+                                    joined_messages(runs.problems))});
     job.payload = encode(evaluation);
     job.effective = encode(effective(job.spec));
     job.effective["lr"] = nullptr;

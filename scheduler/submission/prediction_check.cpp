@@ -9,6 +9,7 @@
 
 #include "api/base/id.h"
 #include "api/base/parsed_json.h"
+#include "api/base/plural.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
@@ -220,11 +221,12 @@ std::vector<Problem> check_predicted_data(store::Store& store, const PredictionD
     const auto there = own ? class_count(*own) : std::nullopt;
     if (spec.value.task.type == TaskType::classification && here && there && *here > *there &&
         *here > 1) {
-        problems.push_back(data_problem(
-            "/data/dataset",
-            fmt::format("the dataset {} has {} classes, and job {} trained on the {} of the "
-                        "dataset {}; name one whose classes are among them",
-                        dataset.name, *here, trained.id, *there, own->name)));
+        problems.push_back(
+            data_problem("/data/dataset",
+                         fmt::format("the dataset {} has {}, and job {} trained on the {} of the "
+                                     "dataset {}; name one whose classes are among them",
+                                     dataset.name, counted(*here, "class", "classes"), trained.id,
+                                     *there, own->name)));
     }
     return problems;
 }

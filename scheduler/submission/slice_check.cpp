@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/base/plural.h"
 #include "scheduler/store/host_pools.h"
 #include "scheduler/store/hosts.h"
 
@@ -31,9 +32,9 @@ std::vector<Problem> check_slice(store::Store& store, const JobSpec& spec) {
     const std::int64_t whole = most_whole_hosts(store, pool);
     const std::int64_t cores = whole * host_cores;
     if (spec.accelerator.cores <= cores) return {};
-    const std::string known = fmt::format(
-        "{} host{} of {} cores {} known{}", whole, whole == 1 ? "" : "s", host_cores,
-        whole == 1 ? "is" : "are", pool.empty() ? "" : fmt::format(" in pool {}", pool));
+    const std::string known = fmt::format("{} of {} cores {} known{}", counted(whole, "host"),
+                                          host_cores, whole == 1 ? "is" : "are",
+                                          pool.empty() ? "" : fmt::format(" in pool {}", pool));
     const std::string possible =
         whole < 2 ? fmt::format(
                         "a slice needs 2 hosts or more, and {}; set accelerator.cores, or "

@@ -9,6 +9,7 @@
 // a process looks.
 
 #include "scheduler/sweeps/coordinator.h"
+#include "api/base/plural.h"
 
 #include <fmt/format.h>
 
@@ -115,21 +116,21 @@ ReachedLimit target_reached(const SweepRun& run, const Observation&) {
 ReachedLimit stalled(const SweepRun& run, const Observation&) {
     const auto& limit = run.spec.limits.stall;
     if (!limit || run.stalled < *limit) return {};
-    return fmt::format("{} trials in a row have ended without a new best value (limits.stall)",
-                       run.stalled);
+    return fmt::format("{} in a row ended without a new best value (limits.stall)",
+                       counted(run.stalled, "trial"));
 }
 
 ReachedLimit too_many_failures(const SweepRun& run, const Observation&) {
     const std::int64_t failed = count_trials(run).failed;
     const auto& limit = run.spec.limits.max_failures;
     if (limit && failed >= *limit)
-        return fmt::format("{} trials have failed (limits.max_failures)", failed);
+        return fmt::format("{} failed (limits.max_failures)", counted(failed, "trial"));
     if (limit || has_result(run) || failed < failures_without_result_max) return {};
     const auto last =
         std::find_if(run.search.trials().rbegin(), run.search.trials().rend(),
                      [](const Trial& trial) { return trial.state == TrialState::failed; });
-    return fmt::format("{} trials have failed and none has a finite value of {}; the last one: {}",
-                       failed, run.spec.objective.metric,
+    return fmt::format("{} failed and none has a finite value of {}; the last one: {}",
+                       counted(failed, "trial"), run.spec.objective.metric,
                        run.jobs[std::size_t(last->number)].reason);
 }
 
@@ -212,9 +213,9 @@ void finish_over(SweepRun& run, CoordinatorStep& step) {
     if (has_result(run))
         return enter(run, step, SweepState::finished,
                      store::Reason{"search_over", run.over_because});
-    const std::string message =
-        fmt::format("none of {} trials has a finite value of {}: {} failed, {} were stopped",
-                    counts.trials, run.spec.objective.metric, counts.failed, counts.stopped);
+    const std::string message = fmt::format(
+        "none of {} has a finite value of {}: failed {}, stopped {}",
+        counted(counts.trials, "trial"), run.spec.objective.metric, counts.failed, counts.stopped);
     enter(run, step, SweepState::failed, store::Reason{"no_result", message});
 }
 

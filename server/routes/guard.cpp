@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "api/base/log.h"
+#include "api/base/plural.h"
 #include "api/spec/job_spec.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/submission/checked_job.h"
@@ -119,9 +120,9 @@ void require_rate(const Request& request, Services& services, const Identity& wh
     throw ProblemError(
         {.status = 429,
          .code = "rate_limited",
-         .detail = fmt::format("this token may send {} requests a second (--requests-per-s); send "
+         .detail = fmt::format("this token may send {} a second (--requests-per-s); send "
                                "the next one in {} s",
-                               services.request_rates->per_s(), seconds),
+                               counted(services.request_rates->per_s(), "request"), seconds),
          .headers = {{"Retry-After", fmt::to_string(seconds)}}});
 }
 

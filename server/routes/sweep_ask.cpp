@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
+#include "api/base/plural.h"
 #include "api/spec/sweep_spec.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/sweeps/coordinator.h"
@@ -81,8 +82,8 @@ Response suggest_sweep_trials(const Context& context) {
             message.clear();
             while (std::int64_t(numbers.size()) < body.count && message.empty()) {
                 if (sweeps::count_trials(run).running >= run.sweep.max_concurrent) {
-                    message = fmt::format("{} trials are running, the maximum (max_concurrent)",
-                                          run.sweep.max_concurrent);
+                    message = fmt::format("the maximum of {} is running (max_concurrent)",
+                                          counted(run.sweep.max_concurrent, "trial"));
                     break;
                 }
                 if (!run.waits) sweeps::take(run, step.log, search::AskEvent{});

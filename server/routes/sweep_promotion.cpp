@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
+#include "api/base/plural.h"
 #include "api/spec/job_actions.h"
 #include "api/spec/sweep_spec.h"
 #include "scheduler/store/checkpoints.h"
@@ -32,10 +33,11 @@ store::SweepTrial promoted_trial(const Context& context, const store::Sweep& swe
     const auto number = body.trial.value_or(sweep.best ? sweep.best->trial : 0);
     auto trial = store::find_sweep_trial(context.services.store, sweep.id, int(number));
     if (trial) return *std::move(trial);
-    throw_problems({{"/trial", "not_found",
-                     fmt::format("trial must be one of the {} trials of the sweep, from 0, got {}",
-                                 sweep.counts.trials, number)}},
-                   "invalid_body", "the promotion");
+    throw_problems(
+        {{"/trial", "not_found",
+          fmt::format("trial must be 0 to {}: the sweep has {}; got {}", sweep.counts.trials - 1,
+                      counted(sweep.counts.trials, "trial"), number)}},
+        "invalid_body", "the promotion");
     return {};
 }
 

@@ -202,7 +202,7 @@ class JobCommands(CommandTestCase):
     def test_top(self):
         job = self.running()
         text = self.ok("top")
-        self.assertRegex(text, r"^\d+ of \d+ cores busy, \d+ jobs queued\n\n")
+        self.assertRegex(text, r"^\d+ of \d+ cores busy, \d+ jobs? queued\n\n")
         rows = self.table(text.split("\n\n", 1)[1], "id", "name", "state", "cores", "epoch", "step", "samples/s", "elapsed", "eta")
         (row,) = [row for row in rows if row[0] == job]
         self.assertEqual(row[2], "running")

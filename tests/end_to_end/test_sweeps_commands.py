@@ -145,7 +145,7 @@ class SweepCommands(CommandTestCase):
         lines = shown.splitlines()
         self.assertEqual(lines[0].split(), ["trial", "until", "point"])
         self.assertRegex(lines[1], r"^0 +1 +x=-?0\.\d+$")
-        self.assertEqual(lines[3], "running: 2 trials are running, the maximum (max_concurrent)")
+        self.assertEqual(lines[3], "running: the maximum of 2 trials is running (max_concurrent)")
         self.assertEqual(json.loads(self.ok("sweep", "suggest", sweep, "--json"))["trials"], [])
         done = run("sweep", "suggest", self.ended_sweep(), home=self.service.home, check=4)
         self.assertIn("which the service runs", done.stderr)

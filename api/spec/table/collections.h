@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/plural.h"
 #include "api/spec/table/kinds.h"
 
 namespace slipway {
@@ -24,8 +25,8 @@ struct List {
     void read(const Json& json, Value& value, const Reader& at) const {
         if (!json.is_array()) return at.refuse("wrong_type", wanted(), json);
         if (json.size() < min || json.size() > max) {
-            return at.report("out_of_bounds", fmt::format("{} must be {}, got {} items", at.path(),
-                                                          wanted(), json.size()));
+            return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(),
+                                                          wanted(), counted(json.size(), "item")));
         }
         const std::size_t problems = at.problem_count();
         Value items(json.size());
@@ -63,9 +64,10 @@ struct List {
     }
 
     std::string wanted() const {
-        const std::string count = min > 0            ? fmt::format("{} to {} items", min, max)
-                                  : max < List{}.max ? fmt::format("at most {} items", max)
-                                                     : "items";
+        const std::string count = min > 0 ? fmt::format("{} to {} items", min, max)
+                                  : max < List{}.max
+                                      ? fmt::format("at most {}", counted(max, "item"))
+                                      : "items";
         return fmt::format("a list of {}, each {}", count, item.wanted());
     }
 };
@@ -80,8 +82,8 @@ struct Single {
     void read(const Json& json, Value& value, const Reader& at) const {
         if (!json.is_array()) return at.refuse("wrong_type", wanted(), json);
         if (json.size() != 1) {
-            return at.report("out_of_bounds", fmt::format("{} must be {}, got {} items", at.path(),
-                                                          wanted(), json.size()));
+            return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(),
+                                                          wanted(), counted(json.size(), "item")));
         }
         item.read(json[0], value, at.at(std::size_t{0}));
     }
@@ -110,8 +112,8 @@ struct Pair {
     void read(const Json& json, Value& value, const Reader& at) const {
         if (!json.is_array()) return at.refuse("wrong_type", wanted(), json);
         if (json.size() != 2) {
-            return at.report("out_of_bounds", fmt::format("{} must be {}, got {} items", at.path(),
-                                                          wanted(), json.size()));
+            return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(),
+                                                          wanted(), counted(json.size(), "item")));
         }
         for (std::size_t index = 0; index < 2; ++index) {
             item.read(json[index], value[index], at.at(index));
@@ -172,8 +174,9 @@ struct Map {
     void read(const Json& json, Value& value, const Reader& at) const {
         if (!json.is_object()) return at.refuse("wrong_type", wanted(), json);
         if (json.size() > max) {
-            return at.report("out_of_bounds", fmt::format("{} must be {}, got {} entries",
-                                                          at.path(), wanted(), json.size()));
+            return at.report("out_of_bounds",
+                             fmt::format("{} must be {}, got {}", at.path(), wanted(),
+                                         counted(json.size(), "entry", "entries")));
         }
         for (const auto& [name, entry] : json.items()) {
             const Reader here = at.at(std::string_view(name));

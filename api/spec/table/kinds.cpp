@@ -1,4 +1,5 @@
 #include "api/spec/table/kinds.h"
+#include "api/base/plural.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,8 +83,8 @@ void Text::read(const Json& json, std::string& value, const Reader& at) const {
     if (form != nullptr && !form->holds(text)) return at.refuse("bad_format", wanted(), json);
     const std::size_t characters = characters_of(text);
     if (characters < min || characters > max) {
-        return at.report("out_of_bounds", fmt::format("{} must be {}, got {} characters", at.path(),
-                                                      wanted(), characters));
+        return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(), wanted(),
+                                                      counted(characters, "character")));
     }
     if (has_control_character(text)) {
         return at.refuse("bad_format", wanted() + " without control characters", json);
@@ -108,7 +109,7 @@ Json Text::schema(Definitions&) const {
 
 std::string Text::wanted() const {
     if (form != nullptr) return std::string(form->wanted);
-    if (min == 0) return fmt::format("a string of at most {} characters", max);
+    if (min == 0) return fmt::format("a string of at most {}", counted(max, "character"));
     return fmt::format("a string of {} to {} characters", min, max);
 }
 

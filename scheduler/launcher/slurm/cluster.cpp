@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/base/error.h"
+#include "api/base/plural.h"
 #include "scheduler/launcher/slurm/command.h"
 
 namespace slipway {
@@ -58,7 +59,7 @@ std::string describe_cluster(const std::string& partition) {
     const std::string where =
         partition.empty() ? std::string() : fmt::format(" in partition {}", partition);
     if (nodes == 0) throw Error{ErrorCode::unavailable, fmt::format("Slurm has no nodes{}", where)};
-    std::string said = fmt::format("{} nodes{}:", nodes, where);
+    std::string said = fmt::format("{}{}:", counted(nodes, "node"), where);
     for (const auto& [state, number] : states)
         said += fmt::format(" {} {}", number, state);
     return said;
