@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "api/base/clock.h"
 #include "api/base/json.h"
 #include "executor/train/metric_sums.h"
 
@@ -25,5 +27,27 @@ Json evaluation_json(const EvaluationFacts& facts);
 /// replaces that of the evaluation before.
 /// errors  throws exhausted or unavailable when it cannot be written
 void write_evaluation(const std::filesystem::path& folder, const EvaluationFacts& facts);
+
+/// The file of a run that evaluates again and again: the newest evaluation is written when the last
+/// one was a second ago, and at the end. Short trials evaluate ten times a second, and a new file
+/// costs the system up to 1 ms. One thread.
+class EvaluationFile {
+public:
+    /// folder  of the report; empty: nothing is written
+    /// clock   outlives this object
+    EvaluationFile(std::filesystem::path folder, const Clock& clock);
+
+    void keep(EvaluationFacts facts);
+    /// Writes what is kept and not written.
+    /// errors  as write_evaluation; it is not tried again
+    void write();
+    void write_when_due();
+
+private:
+    std::filesystem::path folder_;
+    const Clock& clock_;
+    std::optional<EvaluationFacts> unwritten_;
+    Tick next_;
+};
 
 }    // namespace slipway

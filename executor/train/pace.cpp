@@ -18,7 +18,7 @@ void Pace::step(std::int64_t samples) {
 }
 
 bool Pace::due() const {
-    return clock_.tick() - said_ >= std::chrono::milliseconds(500);
+    return clock_.tick() - said_ >= pause;
 }
 
 void Pace::describe(Progress& progress) {

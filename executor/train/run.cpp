@@ -60,7 +60,7 @@ public:
           explainer_(engine_,
                      explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
                      system_clock()),
-          report_(plan, reporter, explainer_),
+          report_(plan, reporter, explainer_, system_clock()),
           pace_(system_clock()),
           epoch_(system_clock()) {
         explainer_.ended(Phase::open_data, started_, system_clock().tick());
@@ -70,7 +70,6 @@ public:
         try {
             const TrainOutcome outcome = run_to_the_end();
             report_.write(state_.step, true);
-            reporter_.log("info", explainer_.verdict().message);
             return outcome;
         } catch (const Error&) {
             if (plan_.on_failure) plan_.on_failure(failure().dump());
@@ -99,11 +98,11 @@ private:
         report_progress("train");
         if (!steps_left()) evaluate_finished();
         const StopReason stopped = train();
+        if (said_step_ != state_.step) report_progress("train");
         finish_saving();
-        if (stopped == StopReason::none) {
-            require_finite_validation();
-            reporter_.state(JobState::finishing);
-        }
+        if (stopped == StopReason::none) require_finite_validation();
+        reporter_.log("info", explainer_.verdict().message);
+        if (stopped == StopReason::none) reporter_.state(JobState::finishing);
         return outcome(stopped);
     }
 
@@ -359,13 +358,11 @@ private:
                               .epoch = batch.position.epoch + 1,
                               .values = std::move(values)});
         }
-        if (pace_.due() || ended || epoch_ended) report_progress("train");
+        const bool evaluates = (epoch_ended || ended) && programs_.evaluation;
+        if (!evaluates && pace_.due()) report_progress("train");
 
         MetricValues evaluated;
-        if ((epoch_ended || ended) && programs_.evaluation) {
-            evaluated = evaluate_now(batch);
-            judge(evaluated);
-        }
+        if (evaluates) judge(evaluated = evaluate_now(batch));
         if (epoch_ended || ended) summarize(batch, evaluated);
         ask();
         const bool save_now =
@@ -407,7 +404,7 @@ private:
 
     /// Measures the validation part; `final_values_` are what came of it.
     MetricSums evaluation_sums() {
-        report_progress("evaluate");
+        if (pace_.due() || !steps_left() || !evaluates_fast_) report_progress("evaluate");
         if (update_.averages) gather_state();
         begin_program("evaluation_step");
         const Tick begin = system_clock().tick();
@@ -421,6 +418,7 @@ private:
                       .members = &members_});
         report_.accepted(data_);
         epoch_.evaluated_since(begin);
+        evaluates_fast_ = system_clock().tick() - begin < Pace::pause;
         final_values_ = with_prefix("val_", task_.values(sums));
         warn_of_nonfinite(final_values_);
         return sums;
@@ -524,6 +522,7 @@ private:
     }
 
     void report_progress(const std::string& phase) {
+        said_step_ = state_.step;
         Progress progress{.epoch = std::min(settings_.epochs, state_.position.epoch + 1),
                           .epochs = settings_.epochs,
                           .step = state_.step,
@@ -579,6 +578,8 @@ private:
     MetricValues means_;                        ///< of the last step
     double lr_ = 0;                             ///< likewise
     MetricValues final_values_;
+    std::int64_t said_step_ = -1;    // of the last progress
+    bool evaluates_fast_ = false;    // as the last evaluation showed: not worth words of its own
     std::set<std::string> nonfinite_;    // metrics that a warning has named
 };
 

@@ -134,6 +134,7 @@ void RunReport::compiled(const std::string& name, const Graph& graph,
 }
 
 void RunReport::write(std::int64_t step, bool finished) {
+    if (finished) try_writing(&EvaluationFile::write);
     try {
         explainer_.write(finished);
     } catch (const Error& error) {
@@ -150,17 +151,22 @@ void RunReport::write(std::int64_t step, bool finished) {
 }
 
 void RunReport::write_when_due(std::int64_t step) {
+    try_writing(&EvaluationFile::write_when_due);
     if (explainer_.due()) write(step, false);
 }
 
-void RunReport::evaluated(const EvaluationFacts& facts) {
+void RunReport::evaluated(EvaluationFacts facts) {
     const Json left_out = evaluation_json(facts)["left_out"];
     for (const Json& sentence : left_out)
         if (said_.insert(sentence.get<std::string>()).second)
             reporter_.log("info", sentence.get<std::string>());
-    if (plan_.report_folder.empty()) return;
+    evaluation_.keep(std::move(facts));
+    try_writing(&EvaluationFile::write_when_due);
+}
+
+void RunReport::try_writing(void (EvaluationFile::*how)()) {
     try {
-        write_evaluation(plan_.report_folder, facts);
+        (evaluation_.*how)();
     } catch (const Error& error) {
         complain(error);
     }

@@ -19,8 +19,11 @@ namespace slipway {
 class RunReport {
 public:
     /// All outlive the report.
-    RunReport(const AttemptPlan& plan, Reporter& reporter, Explainer& explainer)
-        : plan_(plan), reporter_(reporter), explainer_(explainer) {}
+    RunReport(const AttemptPlan& plan, Reporter& reporter, Explainer& explainer, const Clock& clock)
+        : plan_(plan),
+          reporter_(reporter),
+          explainer_(explainer),
+          evaluation_(plan.report_folder, clock) {}
 
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
@@ -33,10 +36,11 @@ public:
     /// they did not take, and what they cannot share.
     void accepted(const TrainData& data);
     void compiled(const std::string& name, const Graph& graph, const Executable& executable);
-    /// Writes the report now, or when the last time is a while ago.
+    /// Writes the report now, or when the last time is a while ago; the newest evaluation when its
+    /// file is due, and at the end.
     void write(std::int64_t step, bool finished);
     void write_when_due(std::int64_t step);
-    void evaluated(const EvaluationFacts& facts);
+    void evaluated(EvaluationFacts facts);
     /// Says it, and keeps its report when monitor.metrics_report asks for that.
     void epoch(const EpochSummary& summary);
 
@@ -44,10 +48,12 @@ private:
     void keep_report_of(const EpochSummary& summary) const;
     void shared_so_far(const SharedImages& shared);
     void complain(const Error& error);
+    void try_writing(void (EvaluationFile::*how)());
 
     const AttemptPlan& plan_;
     Reporter& reporter_;
     Explainer& explainer_;
+    EvaluationFile evaluation_;
     bool complained_ = false;
     std::int64_t refused_ = 0;      // packed images that were said to be
     std::set<std::string> said_;    // what is said once

@@ -29,11 +29,15 @@ public:
     std::vector<CompiledProgram> programs;
     std::vector<std::int64_t> begins;
     std::vector<EpochSummary> epochs;
+    std::vector<Progress> progress_said;
     Progress last_progress;
 
     void state(JobState state) override { states.emplace_back(to_string(state)); }
     void begin(std::int64_t step) override { begins.push_back(step); }
-    void progress(const Progress& progress) override { last_progress = progress; }
+    void progress(const Progress& progress) override {
+        progress_said.push_back(progress);
+        last_progress = progress;
+    }
     void epoch(const EpochSummary& summary) override { epochs.push_back(summary); }
     void metric(const MetricPoint& point) override { points.push_back(point); }
     void log(const std::string&, const std::string& message) override { logs.push_back(message); }

@@ -277,6 +277,35 @@ TEST_F(Run, a_last_validation_loss_that_is_no_number_fails_after_it_is_saved_and
     }
 }
 
+TEST_F(Run, short_epochs_do_not_say_their_progress_each) {
+    AttemptPlan many = plan();
+    many.spec.train.epochs = 40;
+    KeepingReporter reporter;
+    const auto begin = std::chrono::steady_clock::now();
+    const TrainOutcome outcome = run_training(many, reporter);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    EXPECT_EQ(reporter.values_of("val_loss").size(), 40U);
+    // The beginning, the first evaluation and the end, and twice a second.
+    EXPECT_LE(double(reporter.progress_said.size()), 3 + 2 * took.count());
+    EXPECT_EQ(reporter.progress_said.front().step, 0);
+    EXPECT_EQ(reporter.last_progress.step, outcome.step);
+    EXPECT_EQ(reporter.last_progress.phase, "evaluate");
+}
+
+TEST_F(Run, who_stops_early_or_is_asked_to_says_its_last_step) {
+    AttemptPlan early = plan();
+    early.spec.train.epochs = 40;
+    early.spec.train.early_stopping = {.metric = "val_loss", .patience = 1, .min_delta = 100.0};
+    KeepingReporter first, second;
+    const TrainOutcome outcome = run_training(early, first);
+    EXPECT_FALSE(outcome.stopped_early.empty());
+    EXPECT_EQ(first.last_progress.step, outcome.step);
+    second.stop_at_step = 5;
+    const AttemptPlan asked = plan();
+    EXPECT_EQ(run_training(asked, second).stopped, StopReason::drain);
+    EXPECT_EQ(second.last_progress.step, 5);
+}
+
 // An attempt may be killed between its last checkpoint and saying how it ended.
 TEST_F(Run, resumed_with_no_step_left_it_ends_as_the_lost_attempt_would_have) {
     AttemptPlan one = plan();
