@@ -1219,7 +1219,8 @@ begin
                 'project', about.project,
                 'job', json_build_object(
                     'id', about.id, 'name', about.name, 'kind', about.kind,
-                    'labels', about.labels, 'state', about.state, 'from', before,
+                    'labels', about.labels, 'state', about.state,
+                    'from', coalesce(about.passed[cardinality(about.passed)], before),
                     'reason', case when about.reason_code is not null then
                         json_build_object('code', about.reason_code,
                                           'message', about.reason_message)

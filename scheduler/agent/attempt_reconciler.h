@@ -78,6 +78,7 @@ private:
         ProcessId process;
         std::string resumed_from_id;
         bool recorded = false;    // the database knows the process
+        Tick record_by{};         // also when it says nothing
         bool end_stored = false;
         Tick spoke_first{};        // when its first frames were seen
         Tick relay_next{};         // what it says is not stored before
@@ -169,6 +170,8 @@ private:
     void take_answer(Words& words, const std::exception_ptr& problem);
     void keep_relayed(const Words& words);
     Tick next_relay(Live& live, std::size_t frames) const;
+    static bool is_unrecorded(const Live& live);
+    static Tick next_step_of(const Live& live, Tick now);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     static bool is_complete(const Live& live);

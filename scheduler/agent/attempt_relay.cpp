@@ -28,6 +28,8 @@ constexpr std::size_t together_max = 16;
 /// Who said more the last time has a step of its own: to read frames takes a thread's time.
 constexpr std::size_t few_frames = 100;
 constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
+/// A process that says nothing for so long is recorded without its first words.
+constexpr std::chrono::milliseconds record_pause{50};
 
 }    // namespace
 
@@ -142,10 +144,10 @@ std::optional<Tick> AttemptReconciler::relay() {
     for (auto& [name, live] : live_) {
         if (live.busy || live.fenced || live.failed || live.member_stored || live.end_stored)
             continue;
-        const bool unrecorded = !live.recorded && live.process.pid != 0;
+        const bool unrecorded = is_unrecorded(live);
         if (!(unrecorded || live.speaking || live.ended)) continue;
-        const Tick when =
-            std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
+        if (unrecorded && live.record_by == Tick{}) live.record_by = now + record_pause;
+        const Tick when = std::max(next_step_of(live, now), live.not_before);
         if (when > now)
             next = std::min(next.value_or(when), when);
         else if (unrecorded || live.ended || !live.is_steady || live.hosts > 1)
@@ -161,6 +163,18 @@ std::optional<Tick> AttemptReconciler::relay() {
     return next;
 }
 
+bool AttemptReconciler::is_unrecorded(const Live& live) {
+    return !live.recorded && live.process.pid != 0;
+}
+
+/// When there is something to store of it.
+Tick AttemptReconciler::next_step_of(const Live& live, Tick now) {
+    if (live.ended) return now;
+    if (!is_unrecorded(live)) return live.relay_next;
+    const bool spoke = live.speaking && live.spoke_first != Tick{};
+    return spoke ? std::min(live.relay_next, live.record_by) : live.record_by;
+}
+
 /// What has ended and has said all is stored to its end at once: its core is free a turn earlier.
 void AttemptReconciler::relay_and_finish(Live& live) {
     relay_one(live);
@@ -169,12 +183,14 @@ void AttemptReconciler::relay_and_finish(Live& live) {
 }
 
 void AttemptReconciler::relay_one(Live& live) {
-    if (!live.recorded && live.process.pid != 0) record(live);
-    if (live.fenced || !(live.ended || (live.speaking && live.relay_next <= clock_.tick()))) return;
-    Live* const alone = &live;
-    const StepEnd end = std::move(relay_together({&alone, 1}).front());
-    if (end.unavailable) std::rethrow_exception(end.unavailable);
-    if (!end.problem.empty()) throw Error{ErrorCode::internal, end.problem};
+    const bool speaks = live.ended || (live.speaking && live.relay_next <= clock_.tick());
+    if (speaks && !live.fenced) {
+        Live* const alone = &live;
+        const StepEnd end = std::move(relay_together({&alone, 1}).front());
+        if (end.unavailable) std::rethrow_exception(end.unavailable);
+        if (!end.problem.empty()) throw Error{ErrorCode::internal, end.problem};
+    }
+    if (is_unrecorded(live) && !live.fenced) record(live);    // it had nothing to say
 }
 
 /// Stores the next frames of each. What goes wrong with one is in its end.
@@ -236,13 +252,20 @@ bool AttemptReconciler::read_words(Live& live, std::deque<Words>& words) {
     if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
     if (read.empty()) return live.tail.has_more();
     Words& added = words.emplace_back(Words{.live = &live});
-    for (const ReadFrame& each : read)
+    for (const ReadFrame& each : read) {
         added.frames.push_back(each.frame);
+        // Its end is stored next.
+        added.frames.back().ends = each.done && live.ended && live.hosts == 1;
+    }
     keep_member_frames(live, added.frames);
     if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
     added.points_skipped_before = live.metrics->points_skipped;
     added.batch = {
         .key = &live.key, .frames = &added.frames, .series = &*live.metrics, .rank = live.rank};
+    if (is_unrecorded(live))
+        added.batch.process = {.pid = live.process.pid,
+                               .start_ticks = live.process.start_ticks,
+                               .resumed_from_id = live.resumed_from_id};
     return true;
 }
 
@@ -251,6 +274,7 @@ void AttemptReconciler::keep_relayed(const Words& words) {
     const store::Relayed& relayed = *words.batch.stored;
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
+    live.recorded = live.recorded || words.batch.process.has_value();
     live.relay_next = next_relay(live, words.frames.size());
     live.counts.metric_points_skipped += live.metrics->points_skipped - words.points_skipped_before;
     live.counts.frames_relayed += std::int64_t(words.frames.size());

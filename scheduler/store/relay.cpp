@@ -16,6 +16,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "api/base/check.h"
 #include "api/spec/checkpoint_name.h"
@@ -72,7 +73,7 @@ public:
     void add(const RelayedFrame& frame) {
         if (frame.number <= relayed_.frames_relayed) return;
         relayed_.frames_relayed = frame.number;
-        if (frame.state) enter(frame.state->state);
+        say_state_of(frame);
         for (const RelayedEvent& event : frame.events)
             add_event(event);
         for (const RelayedMetric& metric : frame.metrics)
@@ -85,6 +86,8 @@ public:
 
     /// What has to be sent before what all share, to which the rest is added.
     std::vector<Statement> statements(Transaction& transaction, SharedStatements& shared) {
+        enter_next();
+        if (one_.process) record(*one_.process);
         add_events_to(shared.events);
         write_points(transaction, shared.series);
         shared.advances.add({key_.job_id, relayed_.event_seq, Param::or_null(progress_),
@@ -108,6 +111,33 @@ public:
     }
 
 private:
+    /// A state waits for what follows: it may be one that the end passes.
+    void say_state_of(const RelayedFrame& frame) {
+        if (frame.ends && is_left_to_end(frame)) return next_state_.reset();
+        enter_next();
+        if (frame.state) next_state_ = frame.state->state;
+        if (has_content(frame)) enter_next();
+    }
+
+    bool is_left_to_end(const RelayedFrame& frame) const {
+        if (!frame.state || has_content(frame)) return false;
+        return next_state_.value_or(frame.state->state) == frame.state->state;
+    }
+
+    static bool has_content(const RelayedFrame& frame) {
+        return !frame.events.empty() || !frame.metrics.empty() || frame.checkpoint;
+    }
+
+    void enter_next() {
+        if (next_state_) enter(*std::exchange(next_state_, std::nullopt));
+    }
+
+    void record(const RelayedProcess& process) {
+        statements_.push_back({&queries::record_process,
+                               {key_.job_id, key_.attempt, key_.fence, one_.rank, process.pid,
+                                process.start_ticks, process.resumed_from_id}});
+    }
+
     void enter(JobState state) {
         // An executor may start so fast that it never says "compiling".
         const bool skipped = relayed_.job_state == starting && state != compiling;
@@ -227,6 +257,7 @@ private:
     std::int64_t new_names_ = 0;
     std::int64_t points_skipped_ = 0;
     Relayed relayed_;
+    std::optional<JobState> next_state_;    ///< said, and nothing since then
     std::vector<Statement> statements_;
     std::vector<std::size_t> prunings_;    ///< places of prune_checkpoints among them
     std::vector<std::string> event_types_;

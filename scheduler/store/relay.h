@@ -54,6 +54,10 @@ struct RelayedCheckpoint {
 struct RelayedFrame {
     std::int64_t number = 0;                ///< "n" of the frame
     std::optional<RelayedState> state{};    ///< written before the events of this frame
+    /// The attempt has ended with it, and finish_attempt follows, which moves the job through its
+    /// state: neither that nor the same state of an earlier frame without events behind it is
+    /// written here.
+    bool ends = false;
     std::vector<RelayedEvent> events{};
     std::vector<RelayedMetric> metrics{};
     std::optional<RelayedCheckpoint> checkpoint{};
@@ -106,13 +110,21 @@ struct MetricSeries {
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
                      MetricSeries& series, int rank = 0);
 
+/// The executor of a member, as record_process takes it.
+struct RelayedProcess {
+    std::int64_t pid = 0;
+    std::int64_t start_ticks = 0;
+    std::string resumed_from_id{};
+};
+
 /// A batch that is stored together with those of other jobs.
 struct RelayedOne {
     const AttemptKey* key = nullptr;
     const std::vector<RelayedFrame>* frames = nullptr;
     MetricSeries* series = nullptr;
     int rank = 0;
-    std::optional<Relayed> stored{};    ///< none: the attempt was not live with this fence
+    std::optional<RelayedProcess> process{};    ///< recorded with the batch
+    std::optional<Relayed> stored{};            ///< none: the attempt was not live with this fence
 };
 
 /// Stores batches of different jobs in one transaction, each as relay_frames would: one statement

@@ -7,6 +7,7 @@
 
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/events.h"
+#include "scheduler/store/webhooks.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -97,6 +98,100 @@ TEST_F(Relay, states_that_do_not_fit_any_more_are_left_out) {
     request_intent(store, key.job_id, Intent::cancel, {"user", ""});
     EXPECT_EQ(relay_state(key, 6, finishing).job_state, cancelling);
     EXPECT_THAT(types(key.job_id), ElementsAre("state", "state", "state", "state", "state"));
+}
+
+TEST_F(Relay, the_state_of_the_last_words_is_left_to_the_end) {
+    const AttemptKey key = running_job();
+    std::vector<RelayedFrame> frames{log_frame(3), {.number = 4}, {.number = 5}};
+    frames[1].state = RelayedState{finishing};
+    frames[2].state = RelayedState{finishing};
+    frames[2].ends = true;
+    const Relayed relayed = relay_frames(store, key, frames);
+    EXPECT_EQ(relayed.job_state, running);
+    EXPECT_EQ(relayed.frames_relayed, 5);
+    EXPECT_EQ(finish_attempt(store, key, {.exit_kind = "succeeded", .job_state = succeeded}),
+              succeeded);
+    EXPECT_THAT(types(key.job_id),
+                ElementsAre("state", "state", "state", "state", "log", "state", "state", "end"));
+    EXPECT_THAT(list_events(store, key.job_id, {.limit = 100}).at(5).body,
+                HasSubstr(R"("state" : "finishing")"));
+}
+
+// Goal: a webhook names the state before the end, also one that the end has passed.
+TEST_F(Relay, a_webhook_hears_of_the_state_that_the_end_passes) {
+    create_webhook(store,
+                   {.id = new_id("whk"),
+                    .project = "default",
+                    .url = "https://hooks.example.com/",
+                    .events = {"job.ended"},
+                    .created_by = new_id("tok")},
+                   "whsec_c2VjcmV0", 10);
+    const AttemptKey key = running_job();
+    std::vector<RelayedFrame> frames{{.number = 3}};
+    frames[0].state = RelayedState{finishing};
+    frames[0].ends = true;
+    relay_frames(store, key, frames);
+    finish_attempt(store, key, {.exit_kind = "succeeded", .job_state = succeeded});
+    EXPECT_EQ(database.sql("select body #>> '{job,from}' from webhook_event "
+                           "where type = 'job.ended'"),
+              "finishing");
+}
+
+TEST_F(Relay, a_state_with_an_event_behind_it_is_not_left_to_the_end) {
+    const AttemptKey key = running_job();
+    std::vector<RelayedFrame> frames{{.number = 3}, log_frame(4), {.number = 5}};
+    frames[0].state = RelayedState{finishing};
+    frames[2].state = RelayedState{finishing};
+    frames[2].ends = true;
+    EXPECT_EQ(relay_frames(store, key, frames).job_state, finishing);
+    EXPECT_THAT(types(key.job_id), ElementsAre("state", "state", "state", "state", "state", "log"));
+}
+
+TEST_F(Relay, the_end_that_is_said_does_not_swallow_another_state) {
+    add_host();
+    const AttemptKey key = place(submit());
+    std::vector<RelayedFrame> frames{{.number = 1}, {.number = 2}};
+    frames[0].state = RelayedState{running};
+    frames[1].ends = true;    // a failure says no state
+    EXPECT_EQ(relay_frames(store, key, frames).job_state, running);
+}
+
+TEST_F(Relay, a_process_is_recorded_with_its_first_words) {
+    add_host();
+    const AttemptKey key = place(submit());
+    const std::vector<RelayedFrame> frames{log_frame(1)};
+    MetricSeries series;
+    RelayedOne one{.key = &key,
+                   .frames = &frames,
+                   .series = &series,
+                   .process = RelayedProcess{.pid = 71, .start_ticks = 9, .resumed_from_id = ""}};
+    RelayedOne* const alone = &one;
+    std::exception_ptr error;
+    relay_frames(store, std::span(&alone, 1), std::span(&error, 1));
+    EXPECT_FALSE(error);
+    ASSERT_TRUE(one.stored);
+    const HostAttempt live = list_live_attempts(store, host).at(0);
+    EXPECT_EQ(live.member().pid, 71);
+    EXPECT_EQ(live.member().start_ticks, 9);
+    EXPECT_TRUE(live.attempt.started_at);
+    EXPECT_EQ(live.member().frames_relayed, 1);
+}
+
+TEST_F(Relay, a_process_of_a_replaced_attempt_is_not_recorded) {
+    add_host();
+    AttemptKey other = place(submit());
+    other.fence = std::string(32, '0');
+    const std::vector<RelayedFrame> frames{log_frame(1)};
+    MetricSeries series;
+    RelayedOne one{.key = &other,
+                   .frames = &frames,
+                   .series = &series,
+                   .process = RelayedProcess{.pid = 71, .start_ticks = 9, .resumed_from_id = ""}};
+    RelayedOne* const alone = &one;
+    std::exception_ptr error;
+    relay_frames(store, std::span(&alone, 1), std::span(&error, 1));
+    EXPECT_FALSE(one.stored);
+    EXPECT_FALSE(list_live_attempts(store, host).at(0).member().pid);
 }
 
 TEST_F(Relay, a_skipped_compiling_is_added) {
