@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <set>
 #include <thread>
 
@@ -18,10 +19,13 @@ namespace {
 /// Beyond this many, one topic that means "everything" is cheaper for all.
 constexpr std::size_t topics_max = 1000;
 constexpr std::string_view object_prefix = "object ";
+constexpr std::string_view job_prefix = "job_";
+constexpr std::chrono::milliseconds job_pause{25};
 
 }    // namespace
 
-/// Sends topics from a thread of its own; those that come while it sends go together next time.
+/// Sends topics from a thread of its own; those that come while it sends go together next time, and
+/// those of jobs alone wait for each other: each time, all who listen are woken.
 struct Store::Announcer {
     explicit Announcer(Pool& pool_) : pool(pool_) {}
     ~Announcer() {
@@ -32,6 +36,8 @@ struct Store::Announcer {
     void run(const std::stop_token& stop) {
         std::unique_lock lock(mutex);
         while (changed.wait(lock, stop, [this] { return !topics.empty(); })) {
+            changed.wait_for(lock, stop, job_pause, [this] { return is_urgent; });
+            is_urgent = false;
             const std::vector<std::string> batch(topics.begin(), topics.end());
             topics.clear();
             lock.unlock();
@@ -48,6 +54,7 @@ struct Store::Announcer {
     std::mutex mutex;
     std::condition_variable_any changed;
     std::set<std::string, std::less<>> topics;    // guarded by mutex
+    bool is_urgent = false;                       // likewise; one is of no job
     std::jthread thread{[this](const std::stop_token& stop) { run(stop); }};
 };
 
@@ -76,6 +83,7 @@ void Store::announce(std::string_view topic) {
     } else {
         announcer_->topics.emplace(topic);
     }
+    announcer_->is_urgent = announcer_->is_urgent || !topic.starts_with(job_prefix);
     announcer_->changed.notify_one();
 }
 

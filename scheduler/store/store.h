@@ -80,9 +80,9 @@ public:
     SharedReads& shared_reads() { return *shared_reads_; }
 
     /// Tells every Listener (of every process) that something about `topic` changed: a job id, or
-    /// one of the words in `topics`. Coalesced, sent from a thread of its own, never in a caller's
-    /// transaction; lost while the database is down: whoever waits polls as well. The functions of
-    /// this module call it themselves after each commit.
+    /// one of the words in `topics`. Coalesced (a job id waits up to 25 ms for others), sent from a
+    /// thread of its own, never in a caller's transaction; lost while the database is down: whoever
+    /// waits polls as well. The functions of this module call it themselves after each commit.
     void announce(std::string_view topic);
     /// As announce, of an object with its new state: readers need not ask for it.
     void announce(const ObjectChange& change);

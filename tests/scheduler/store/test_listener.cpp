@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 using namespace std::chrono_literals;
 
 class Listening : public StoreTest {
@@ -46,6 +47,21 @@ TEST_F(Listening, every_change_is_heard_after_its_commit) {
     EXPECT_TRUE(hears(listener, id));
     store.announce("'; select 1; --");
     EXPECT_TRUE(hears(listener, "'; select 1; --"));
+}
+
+// Goal: what running jobs say wakes those who listen now and then, and what somebody may wait for
+// takes it along at once.
+TEST_F(Listening, jobs_wait_for_each_other_and_go_with_what_does_not_wait) {
+    Listener listener(store.options());
+    listener.wait(10s);
+    const std::string first = new_id("job"), second = new_id("job"), third = new_id("job");
+    store.announce(first);
+    store.announce(second);
+    const std::vector<std::string> together = listener.wait(10s);
+    EXPECT_THAT(together, UnorderedElementsAre(first, second));
+    store.announce(third);
+    store.announce(topics::queue);
+    EXPECT_THAT(listener.wait(10s), UnorderedElementsAre(third, std::string(topics::queue)));
 }
 
 TEST_F(Listening, a_wait_ends_by_time_and_by_wake) {
