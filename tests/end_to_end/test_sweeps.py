@@ -1,6 +1,8 @@
 """Goal: a sweep runs its trials as jobs, on real executors, to the end that its algorithm and its limits say, and its log says
 why; a kill of the service at any moment changes nothing in it."""
 import json
+import os
+import pathlib
 import random
 import time
 import unittest
@@ -368,13 +370,14 @@ class PassedByTrials(SweepCalls, unittest.TestCase):
     def disk_kb(self, job_ids):
         """What jobs have in the home folder; files that go meanwhile are gone."""
         blocks = 0
-        for path in self.service.home.rglob("*"):
-            if not any(job_id in path.parts for job_id in job_ids):
-                continue
-            try:
-                blocks += path.stat().st_blocks
-            except FileNotFoundError:
-                pass
+        for folder, folders, files in os.walk(self.service.home):
+            for path in (pathlib.Path(folder, name) for name in (*folders, *files)):
+                if not any(job_id in path.parts for job_id in job_ids):
+                    continue
+                try:
+                    blocks += path.lstat().st_blocks
+                except FileNotFoundError:
+                    pass
         return blocks * 512 / 1024
 
     def checkpoints(self, job_id):
