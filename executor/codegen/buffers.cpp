@@ -5,12 +5,14 @@
 //
 // What the functions keep: two blocks of one region whose lives overlap share no byte. A per-core
 // stage is run once for each core, so what the cores share is alive for the whole stage: the next
-// core begins the stage's steps again. Offsets depend on the program alone, never on addresses, so
-// equal graphs have equal plans.
+// core begins the stage's steps again. So is what replicas that run together have each of its own,
+// for the steps that a replica runs in one go. Offsets depend on the program alone, never on
+// addresses, so equal graphs have equal plans.
 
 #include "executor/codegen/buffers.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -39,6 +41,7 @@ struct Block {
     Region region = Region::worker;
     std::int64_t bytes = 0;
     Life life;
+    std::size_t last_use = 0;    ///< by one replica; the life may last longer
     std::int64_t offset = -1;
 };
 
@@ -47,18 +50,40 @@ bool lies_in_arena(const Buffer& buffer) {
            buffer.region == Region::shared || buffer.region == Region::sum;
 }
 
+/// Whether replicas have it each of its own.
+bool lies_by_replica(const Buffer& buffer) {
+    return (buffer.region == Region::worker && !buffer.is_in_turn) || buffer.region == Region::core;
+}
+
 class Planner {
 public:
-    explicit Planner(Program& program)
-        : program_(program), lives_(program.buffers.size()), block_of_(program.buffers.size()) {}
+    explicit Planner(const Program& program)
+        : program_(program),
+          lives_(program.buffers.size()),
+          uses_(program.buffers.size()),
+          in_one_go_(steps_in_one_go(program)),
+          block_of_(program.buffers.size()) {}
 
-    void run() {
-        program_.arena_bytes = {};
+    void place(Program& program) {
         find_lives();
         make_blocks();
-        place_blocks();
-        for (BufferId id = 0; id < program_.buffers.size(); ++id)
-            if (block_of_[id]) program_.buffers[id].offset = blocks_[*block_of_[id]].offset;
+        program.arena_bytes = place_blocks();
+        for (BufferId id = 0; id < program.buffers.size(); ++id)
+            if (block_of_[id]) program.buffers[id].offset = blocks_[*block_of_[id]].offset;
+    }
+
+    std::size_t fullest_step(Region region) {
+        find_lives();
+        make_blocks();
+        std::vector<std::int64_t> more(program_.steps.size() + 1);    // bytes than a step before
+        for (const Block& block : blocks_) {
+            if (block.region != region) continue;
+            more[block.life.first] += block.bytes;
+            more[block.life.last + 1] -= block.bytes;
+        }
+        std::inclusive_scan(more.begin(), more.end(), more.begin());
+        const auto most = std::ranges::max_element(more);
+        return *most > 0 ? std::size_t(most - more.begin()) : program_.steps.size();
     }
 
 private:
@@ -70,18 +95,22 @@ private:
                     for (const BufferId id : *ids)
                         use(stage, i, id);
             }
-            for (const Sum& sum : stage.sums)
+            for (const Sum& sum : stage.sums) {
+                uses_[sum.buffer].include(stage.first_step, last);
                 lives_[sum.buffer].include(stage.first_step, last);
+            }
         }
     }
 
     /// What cores share is taken for the whole of a per-core stage: the next core begins it anew.
     void use(const Stage& stage, std::size_t step, BufferId id) {
-        const Region region = program_.buffers[id].region;
-        if (stage.per_core && (region == Region::shared || region == Region::sum))
-            lives_[id].include(stage.first_step, stage.first_step + stage.step_count - 1);
-        else
-            lives_[id].include(step, step);
+        const Buffer& buffer = program_.buffers[id];
+        StepRange range{step, step};
+        if (stage.per_core && (buffer.region == Region::shared || buffer.region == Region::sum))
+            range = {stage.first_step, stage.first_step + stage.step_count - 1};
+        uses_[id].include(range.first, range.last);
+        if (stage.per_core && lies_by_replica(buffer)) range = in_one_go_[step];
+        lives_[id].include(range.first, range.last);
     }
 
     void make_blocks() {
@@ -94,6 +123,7 @@ private:
                 block_of_[id] = inherited ? *inherited : add_block(id);
                 Block& block = blocks_[*block_of_[id]];
                 block.life.include(lives_[id].first, lives_[id].last);
+                block.last_use = std::max(block.last_use, uses_[id].last);
             }
         }
     }
@@ -101,8 +131,11 @@ private:
     std::size_t add_block(BufferId id) {
         const Buffer& buffer = program_.buffers[id];
         const std::int64_t bytes =
-            (buffer.shape.byte_count() + alignment - 1) / alignment * alignment;
-        blocks_.push_back({.region = buffer.region, .bytes = bytes, .life = lives_[id]});
+            (bytes_of_replica(program_, buffer) + alignment - 1) / alignment * alignment;
+        blocks_.push_back({.region = buffer.region,
+                           .bytes = bytes,
+                           .life = lives_[id],
+                           .last_use = uses_[id].last});
         return blocks_.size() - 1;
     }
 
@@ -110,7 +143,7 @@ private:
     std::optional<std::size_t> heir_of(const Step& step, std::size_t step_number,
                                        std::size_t write) const {
         const Buffer& result = program_.buffers[step.writes[write]];
-        const Life& result_life = lives_[step.writes[write]];
+        const Life& result_use = uses_[step.writes[write]];
         for (const auto& [read, target] : step.in_place) {
             const BufferId id = step.reads[read];
             const Buffer& operand = program_.buffers[id];
@@ -118,14 +151,17 @@ private:
             const bool fits = target == write && operand.region == result.region &&
                               operand.region != Region::sum && lies_in_arena(operand) &&
                               operand.shape.byte_count() == result.shape.byte_count() &&
-                              lives_[id].last == step_number && result_life.first == step_number &&
-                              block_of_[id] && blocks_[*block_of_[id]].life.last == step_number;
+                              operand.is_in_turn == result.is_in_turn &&
+                              uses_[id].last == step_number && result_use.first == step_number &&
+                              block_of_[id] && blocks_[*block_of_[id]].last_use == step_number;
             if (fits) return block_of_[id];
         }
         return {};
     }
 
-    void place_blocks() {
+    /// returns  the bytes of the arenas
+    std::array<std::int64_t, region_count> place_blocks() {
+        std::array<std::int64_t, region_count> arenas{};
         std::vector<std::size_t> by_size(blocks_.size());
         std::iota(by_size.begin(), by_size.end(), std::size_t{0});
         std::ranges::stable_sort(by_size, std::greater<>(),
@@ -134,12 +170,13 @@ private:
         for (const std::size_t i : by_size) {
             Block& block = blocks_[i];
             block.offset = best_gap(block, placed);
-            std::int64_t& arena = program_.arena_bytes[std::size_t(block.region)];
+            std::int64_t& arena = arenas[std::size_t(block.region)];
             arena = std::max(arena, block.offset + block.bytes);
             const auto at = std::ranges::upper_bound(
                 placed, block.offset, {}, [&](std::size_t k) { return blocks_[k].offset; });
             placed.insert(at, i);
         }
+        return arenas;
     }
 
     /// The smallest gap between neighbours in time that the block fits into; else after them all.
@@ -160,8 +197,10 @@ private:
         return best >= 0 ? best : end;
     }
 
-    Program& program_;
+    const Program& program_;
     std::vector<Life> lives_;                             ///< by buffer
+    std::vector<Life> uses_;                              ///< the same of one replica
+    const std::vector<StepRange> in_one_go_;              ///< by step
     std::vector<std::optional<std::size_t>> block_of_;    ///< by buffer
     std::vector<Block> blocks_;
 };
@@ -169,7 +208,11 @@ private:
 }    // namespace
 
 void place_buffers(Program& program) {
-    Planner(program).run();
+    Planner(program).place(program);
+}
+
+std::size_t fullest_step(const Program& program, Region region) {
+    return Planner(program).fullest_step(region);
 }
 
 }    // namespace slipway

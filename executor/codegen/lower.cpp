@@ -83,6 +83,7 @@ std::int64_t chosen_bucket(const Graph& graph, const LowerOptions& options) {
     LowerOptions of_two = options;
     of_two.cores = cores;
     of_two.workers = std::min(2, cores);
+    of_two.saves_memory = true;    // what a job may take does not change its bits
     const auto planned = [&](std::int64_t bytes) {
         return planned_bytes(Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run(), cores);
     };

@@ -15,6 +15,8 @@ struct LowerOptions {
     /// Products that are batched over the cores are so by blocks of block_cores: for more cores,
     /// and for cores of several processes.
     bool in_blocks = false;
+    /// Replicas run together only where that takes little memory. The bits are the same.
+    bool saves_memory = false;
     /// Where loop kernels are compiled and kept; shared with all programs that run them. Null: a
     /// store of the program's own.
     std::shared_ptr<KernelStore> kernels = nullptr;

@@ -14,6 +14,7 @@
 
 #include "api/base/check.h"
 #include "executor/codegen/buffers.h"
+#include "executor/codegen/joined_replicas.h"
 #include "executor/codegen/kernels/movement.h"
 #include "executor/codegen/onednn/reorder.h"
 #include "executor/program/team.h"
@@ -61,7 +62,6 @@ Program Lowering::run() {
     settle_donations();
     flatten();
     settle_together();
-    place_buffers(program_);
     return std::move(program_);
 }
 
@@ -221,7 +221,7 @@ Step Lowering::library_step(int stage, std::string name, const LibraryKernel& ke
               .kernel = kernel.kernel};
     if (kernel.scratch_bytes > 0) {
         const BufferId scratch = make_temporary({DType::u8, {kernel.scratch_bytes}}, stage);
-        program_.buffers[scratch].is_scratch = is_per_core_stage(stage);
+        program_.buffers[scratch].is_in_turn = is_per_core_stage(stage);
         step.writes.push_back(scratch);
     }
     return step;
@@ -443,42 +443,21 @@ bool Lowering::may_settle_together() const {
     return some && std::ranges::all_of(program_.stages, is_touched_once);
 }
 
-void Lowering::join_replicas() {
-    program_.replicas_together = replicas_together();
-    for (Buffer& buffer : program_.buffers) {
-        if (!buffer.is_scratch) continue;
-        const std::int64_t share =
-            (buffer.shape.byte_count() + replicas_together() - 1) / replicas_together();
-        buffer.shape = {DType::u8, {share}};
-    }
-}
-
-/// What a worker held for one replica after the other it then holds for all at once. Products of
-/// few rows do not pay for much of that: a transformer's activations are most of its memory.
-bool Lowering::joins_in_little_memory() {
-    constexpr std::int64_t bytes_little = std::int64_t{4} << 20, share = 32;
-    const auto planned = [&] {
-        place_buffers(program_);
-        const auto arena = [&](Region region) { return program_.arena_bytes[std::size_t(region)]; };
-        return arena(Region::worker) * options_.workers * program_.replicas_together +
-               arena(Region::core) * options_.cores + arena(Region::shared) + arena(Region::sum);
-    };
-    const std::int64_t apart = planned();
-    std::vector<Buffer> buffers = program_.buffers;
-    join_replicas();
-    if (planned() <= apart + std::max(bytes_little, apart / share)) return true;
-    program_.buffers = std::move(buffers);
-    program_.replicas_together = 1;
-    return false;
-}
-
+/// What a worker held for one replica after the other it then holds for all at once. Convolutions
+/// pay for that, products only for a little: a transformer's activations are most of its memory.
 void Lowering::settle_together() {
-    if (may_settle_together()) {
-        if (wants_together_) return join_replicas();
-        if (joins_in_little_memory()) return;
+    if (!may_settle_together()) {
+        for (Step& step : program_.steps)
+            step.together = {};
+    } else if (wants_together_) {
+        program_.replicas_together = replicas_together();
+    } else {
+        return join_in_little_memory(program_, replicas_together(),
+                                     {.workers = options_.workers,
+                                      .cores = options_.cores,
+                                      .saves_memory = options_.saves_memory});
     }
-    for (Step& step : program_.steps)
-        step.together = {};
+    place_buffers(program_);
 }
 
 void Lowering::flatten() {

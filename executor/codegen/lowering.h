@@ -150,8 +150,6 @@ private:
     int copy_stage_of(const PlacedValue& value, int stage) const;
     void settle_together();
     bool may_settle_together() const;
-    void join_replicas();
-    bool joins_in_little_memory();
     void flatten();
 
     const Graph& graph_;

@@ -50,9 +50,13 @@ Array zeros(std::int64_t bytes) {
     return array;
 }
 
+/// As many as make sums differ, then the same again: weights may be a hundred million numbers.
 Array images_of(std::int64_t elements, DType dtype, Numbers& numbers) {
-    Array array = zeros(elements * std::int64_t(size_in_bytes(dtype)));
-    for (std::int64_t i = 0; i < elements; ++i) {
+    constexpr std::int64_t period = 65521;    // a prime: rows of a matrix do not repeat
+    const auto size = std::int64_t(size_in_bytes(dtype));
+    Array array = zeros(elements * size);
+    const std::int64_t different = std::min(elements, period);
+    for (std::int64_t i = 0; i < different; ++i) {
         const float number = numbers.next();
         if (dtype == DType::bf16) {
             const BFloat16 narrow(number);
@@ -61,6 +65,9 @@ Array images_of(std::int64_t elements, DType dtype, Numbers& numbers) {
             std::memcpy(array.bytes() + i * 4, &number, 4);
         }
     }
+    for (std::int64_t i = different; i < elements; i += different)
+        std::memcpy(array.bytes() + i * size, array.bytes(),
+                    std::size_t(std::min(different, elements - i) * size));
     return array;
 }
 
@@ -234,12 +241,14 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
 }
 
 bool pays_together(const MatmulSpec& spec) {
-    constexpr std::int64_t rows_max = 32;
+    // Logits of all replicas would be given up first, and compared for half a second before.
+    constexpr std::int64_t rows_max = 128, result_bytes_max = std::int64_t{4} << 20;
     const auto is_one = [](const View& view) { return view.dims.size() == 3 && view.dims[0] == 1; };
     return is_one(spec.lhs) && is_one(spec.rhs) && is_one(spec.result) && is_dense(spec.lhs) &&
            is_dense(spec.result) && spec.lhs.dims[1] <= rows_max &&
            (spec.lhs.dims[1] == 1 || operands_of(spec).lie_close()) &&
-           operands_of(spec).are_fewer_than_weights();
+           operands_of(spec).are_fewer_than_weights() &&
+           operands_of(spec).written_bytes <= result_bytes_max;
 }
 
 /// The rows of some replicas as one matrix. Single rows are a replica's step apart.

@@ -38,7 +38,8 @@ public:
     RunPlan plan;
     MemoryReport memory;
     GraphShapes shapes;
-    std::string canonical;    ///< the graph it was made from; debug builds only
+    std::string canonical;        ///< the graph it was made from; debug builds only
+    bool saves_memory = false;    ///< as of LowerOptions
 };
 
 namespace {
@@ -92,8 +93,17 @@ Graph optimized_of(const Graph& graph, const EngineOptions& options) {
     return optimize(graph, {.passes = {.precision = options.precision}}).graph;
 }
 
+bool fits(const MemoryReport& report, std::int64_t bytes_max) {
+    return bytes_max == 0 || report.peak_bytes <= bytes_max;
+}
+
+/// Whether the program would take less if it were made to save memory.
+bool can_save_memory(const Program& program, bool saves_memory) {
+    return program.replicas_together > 1 && !saves_memory;
+}
+
 void require_memory(const MemoryReport& report, std::int64_t bytes_max) {
-    if (bytes_max == 0 || report.peak_bytes <= bytes_max) return;
+    if (fits(report, bytes_max)) return;
     throw Error(
         ErrorCode::exhausted,
         fmt::format("one step needs {} bytes (inputs {}, outputs {}, temporaries {}), more "
@@ -180,6 +190,9 @@ struct Engine::Parts {
         if (options.programs == nullptr) return nullptr;
         auto executable = find_in(*options.programs, graph, key);
         if (!executable) return nullptr;
+        if (!fits(executable->memory, options.memory_bytes_max) &&
+            can_save_memory(executable->program, executable->saves_memory))
+            return nullptr;
         require_memory(executable->memory, options.memory_bytes_max);
         programs.insert(key, executable);
         return executable;
@@ -237,13 +250,22 @@ struct Engine::Parts {
         executable->shapes = shapes_of(graph);
         const Team& team = runtime.team();
         executable->optimized = optimized_of(graph, options);
-        executable->program = lower(executable->optimized, {.workers = team.workers,
-                                                            .cores = team.cores,
-                                                            .in_blocks = sums_in_blocks(options),
-                                                            .kernels = kernels});
-        executable->plan = make_run_plan(executable->program, team, update);
-        executable->memory =
-            memory_of(executable->program, team, executable->plan.exchange, options.collectives);
+        const auto make_program = [&](bool saves_memory) {
+            executable->saves_memory = saves_memory;
+            executable->program =
+                lower(executable->optimized, {.workers = team.workers,
+                                              .cores = team.cores,
+                                              .in_blocks = sums_in_blocks(options),
+                                              .saves_memory = saves_memory,
+                                              .kernels = kernels});
+            executable->plan = make_run_plan(executable->program, team, update);
+            executable->memory = memory_of(executable->program, team, executable->plan.exchange,
+                                           options.collectives);
+        };
+        make_program(false);
+        if (!fits(executable->memory, options.memory_bytes_max) &&
+            can_save_memory(executable->program, false))
+            make_program(true);
         require_memory(executable->memory, options.memory_bytes_max);
         if (keeps_canonical) executable->canonical = canonical_text(graph);
         return executable;
@@ -406,10 +428,18 @@ std::string code_compiler() {
 
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     const Team team = make_team(options.cores, options.workers);
-    const Program program =
-        lower(optimized_of(graph, options),
-              {.workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)});
-    return memory_of(program, team, make_exchange_plan(program, team.cores), options.collectives);
+    const Graph optimized = optimized_of(graph, options);
+    const auto report_of = [&](const Program& program) {
+        return memory_of(program, team, make_exchange_plan(program, team.cores),
+                         options.collectives);
+    };
+    LowerOptions lowering{
+        .workers = team.workers, .cores = team.cores, .in_blocks = sums_in_blocks(options)};
+    const Program program = lower(optimized, lowering);
+    const MemoryReport report = report_of(program);
+    if (fits(report, options.memory_bytes_max) || !can_save_memory(program, false)) return report;
+    lowering.saves_memory = true;
+    return report_of(lower(optimized, lowering));
 }
 
 }    // namespace slipway

@@ -61,7 +61,7 @@ struct EngineOptions {
     int cores = 1;      ///< virtual cores (replicas) of this process
     int workers = 0;    ///< threads that run them in turn; 0 = min(CPUs granted, cores)
     std::int64_t memory_bytes_max =
-        0;    ///< a program over it is refused before it runs; 0 = no limit
+        0;    ///< a program over it is made to save memory, or refused before it runs; 0 = no limit
     PrecisionPolicy precision = PrecisionPolicy::f32;
     /// Where machine code is kept between processes; outlives the engine. None: nowhere.
     ObjectCache* cache = nullptr;

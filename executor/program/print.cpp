@@ -36,6 +36,7 @@ std::string print(const Program& program, const Step& step) {
     if (step.elements > 0) text += fmt::format(" elements={}", step.elements);
     if (step.batches_cores) text += " batches_cores";
     if (step.together) text += " together";
+    if (step.continues) text += " continues";
     return text + "\n";
 }
 

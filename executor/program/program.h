@@ -41,9 +41,9 @@ struct Buffer {
     Region region = Region::worker;
     std::size_t position = 0;    ///< input, output: which one
     std::int64_t offset = 0;     ///< other regions: bytes from the arena's start, multiple of 64
-    /// Region worker: of one step's kernel, which begins and ends with it. Replicas that run
-    /// together have one, which is all their shares of `shape`.
-    bool is_scratch = false;
+    /// Region worker: replicas that run together have this one in turn, each from its first use to
+    /// its last in one go (Step::continues): scratch memory, and what lives no longer than that.
+    bool is_in_turn = false;
 };
 
 /// What a kernel is given. Pointers are in the order of Step::reads and Step::writes.
@@ -76,6 +76,9 @@ struct Step {
     /// In a per-core stage: computes all replicas of a block at once, given the first one's
     /// operands (Program::replicas_together); the same bits as `kernel` for each. Empty: none.
     Kernel together = {};
+    /// In a per-core stage whose replicas run together: a replica goes on with it after the step
+    /// before, and the other replicas follow when it has done both. Without `together`.
+    bool continues = false;
 };
 
 enum class Combine : std::uint8_t { add, maximum, minimum };
@@ -122,8 +125,9 @@ struct Program {
     std::vector<Stage> stages;    ///< in order; they cover all steps
     int cores = 0;                ///< that it was made for; 0: it runs on any number
     /// > 1: each step of a per-core stage is run for all replicas of a block, so many, before the
-    /// next step, and the regions worker and core hold a buffer's replicas one after the other, at
-    /// multiples of 64 bytes. A contribution to a sum is then touched by one step alone.
+    /// next step that does not continue it, and the regions worker and core hold a buffer's
+    /// replicas one after the other, at multiples of 64 bytes, or one in turn. An offset counts so
+    /// many times. A contribution to a sum is then touched by one step alone.
     int replicas_together = 1;
     Array constants;    ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
@@ -142,6 +146,21 @@ inline bool is_per_core(const Program& program, const Buffer& buffer) {
             return buffer.region == Region::worker || buffer.region == Region::core;
     }
 }
+
+/// The bytes of a buffer that count for each replica in the regions worker and core.
+inline std::int64_t bytes_of_replica(const Program& program, const Buffer& buffer) {
+    const std::int64_t bytes = buffer.shape.byte_count();
+    const int sharers = buffer.is_in_turn ? program.replicas_together : 1;
+    return (bytes + sharers - 1) / sharers;
+}
+
+/// Steps that a replica runs in one go, both ends included.
+struct StepRange {
+    std::size_t first = 0, last = 0;
+};
+
+/// By step, where replicas run together; elsewhere, and where nothing continues, each by itself.
+std::vector<StepRange> steps_in_one_go(const Program& program);
 
 inline std::int64_t constant_bytes(const Program& program) {
     return program.constants.empty() ? 0 : program.constants.byte_count();

@@ -21,6 +21,7 @@ struct Life {
     std::size_t first_write = never;
     std::size_t first = never;    ///< from here on nobody else may have its bytes
     std::size_t last = 0;
+    std::size_t first_touch = never, last_touch = 0;    ///< by one replica
 };
 
 bool is_arena(Region region) {
@@ -29,7 +30,8 @@ bool is_arena(Region region) {
 
 class Verifier {
 public:
-    explicit Verifier(const Program& program) : program_(program), lives_(program.buffers.size()) {}
+    explicit Verifier(const Program& program)
+        : program_(program), lives_(program.buffers.size()), in_one_go_(steps_in_one_go(program)) {}
 
     std::vector<std::string> problems() {
         check_stages();
@@ -87,7 +89,7 @@ private:
         const std::int64_t arena = buffer.region == Region::constant
                                        ? constant_bytes(program_)
                                        : program_.arena_bytes[std::size_t(buffer.region)];
-        if (buffer.offset < 0 || buffer.offset + buffer.shape.byte_count() > arena)
+        if (buffer.offset < 0 || buffer.offset + bytes_of_replica(program_, buffer) > arena)
             problem("%{} lies outside its arena {}", id, to_string(buffer.region));
         if (buffer.region != Region::constant && buffer.offset % 64 != 0)
             problem("%{} is not aligned", id);
@@ -101,6 +103,7 @@ private:
             if (stage.per_core && step.batches_cores != is_block_step(stage, i))
                 problem("{}: a step of one core joins all", step.name);
             if (step.together) check_together(stage, step);
+            if (step.continues) check_continues(stage, i);
             for (const BufferId id : step.reads)
                 check_read(stage, i, id);
             check_in_place(step);
@@ -146,6 +149,12 @@ private:
                 if (lies_apart)
                     problem("{}: the replicas of %{} do not lie together", step.name, id);
             }
+    }
+
+    void check_continues(const Stage& stage, std::size_t i) {
+        if (!stage.per_core || i == stage.first_step || is_block_step(stage, i) ||
+            program_.steps[i].together || program_.steps[i - 1].together)
+            problem("{}: no replica goes on with it", program_.steps[i].name);
     }
 
     std::int64_t count_touches(const Stage& stage, BufferId id) const {
@@ -202,15 +211,18 @@ private:
         }
     }
 
-    /// Another core may run the stage's steps later, so what cores share lives for whole stages.
+    /// Another core may run the stage's steps later, so what cores share lives for whole stages;
+    /// and steps in one go, where each has its own.
     void touch(const Stage& stage, std::size_t step_number, const Buffer& buffer, Life& life) {
-        const bool whole_stage =
-            stage.per_core && (buffer.region == Region::shared || buffer.region == Region::sum);
-        const std::size_t first = whole_stage ? stage.first_step : step_number;
-        const std::size_t last =
-            whole_stage ? stage.first_step + stage.step_count - 1 : step_number;
-        life.first = std::min(life.first, first);
-        life.last = std::max(life.last, last);
+        StepRange range{step_number, step_number};
+        if (stage.per_core && (buffer.region == Region::shared || buffer.region == Region::sum))
+            range = {stage.first_step, stage.first_step + stage.step_count - 1};
+        else if (stage.per_core && !buffer.is_in_turn)
+            range = in_one_go_[step_number];
+        life.first = std::min(life.first, range.first);
+        life.last = std::max(life.last, range.last);
+        life.first_touch = std::min(life.first_touch, step_number);
+        life.last_touch = std::max(life.last_touch, step_number);
     }
 
     void check_in_place(const Step& step) {
@@ -229,8 +241,8 @@ private:
 
     bool overlap(const Buffer& a, const Buffer& b) const {
         return a.region == b.region && is_arena(a.region) && a.region != Region::constant &&
-               a.offset < b.offset + b.shape.byte_count() &&
-               b.offset < a.offset + a.shape.byte_count();
+               a.offset < b.offset + bytes_of_replica(program_, b) &&
+               b.offset < a.offset + bytes_of_replica(program_, a);
     }
 
     bool handed_over(BufferId from, BufferId to) const {
@@ -239,15 +251,28 @@ private:
         const Buffer& b = program_.buffers[to];
         if (a.region == Region::sum) return false;    // the next core still reads it
         if (a.offset != b.offset || a.shape.byte_count() != b.shape.byte_count()) return false;
-        if (source.last != lives_[to].first) return false;
-        const Step& step = program_.steps[source.last];
+        if (a.is_in_turn != b.is_in_turn) return false;
+        if (source.last_touch != lives_[to].first_touch) return false;
+        const Step& step = program_.steps[source.last_touch];
         return std::ranges::any_of(step.in_place, [&](const auto& pair) {
             return step.reads[pair.first] == from && step.writes[pair.second] == to;
         });
     }
 
+    void check_in_turn(BufferId id) {
+        const Life& life = lives_[id];
+        if (program_.replicas_together < 2 || !program_.buffers[id].is_in_turn ||
+            life.first_touch == never)
+            return;
+        if (program_.buffers[id].region != Region::worker ||
+            in_one_go_[life.first_touch].last < life.last_touch)
+            problem("%{} is not done with when the next replica has it", id);
+    }
+
     void check_overlaps() {
         std::vector<BufferId> by_first;
+        for (BufferId id = 0; id < program_.buffers.size(); ++id)
+            check_in_turn(id);
         for (BufferId id = 0; id < program_.buffers.size(); ++id)
             if (lives_[id].first != never && is_arena(program_.buffers[id].region))
                 by_first.push_back(id);
@@ -284,6 +309,7 @@ private:
 
     const Program& program_;
     std::vector<Life> lives_;
+    const std::vector<StepRange> in_one_go_;    ///< by step
     std::vector<std::string> problems_;
 };
 

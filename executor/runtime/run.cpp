@@ -199,22 +199,28 @@ private:
         }
     }
 
-    /// Step by step, each for all cores of the block.
+    /// Step by step, or several in one go, for all cores of the block.
     void run_together(const Stage& stage, std::size_t block_number) {
         const CoreBlock& block = run_.plan.blocks[block_number];
-        for (std::size_t i = 0; i < stage.step_count - stage.block_step_count; ++i) {
-            const Step& step = run_.program.steps[stage.first_step + i];
-            await(stage.first_step + i);
+        const std::size_t stage_end = stage.first_step + stage.step_count - stage.block_step_count;
+        for (std::size_t first = stage.first_step, end = first; first < stage_end; first = end) {
+            const Step& step = run_.program.steps[first];
+            end = first + 1;
+            while (end < stage_end && run_.program.steps[end].continues)
+                ++end;
+            await(first);
             const Tick begin = now();
+            const auto awaited = times_.awaiting;
             if (step.together && block.count == run_.program.replicas_together) {
                 core_ = block.first;
                 bind_operands(step, std::size_t(core_));
                 run_step(step, step.together, {0, step.elements});
             } else {
                 for (int index = 0; index < block.count; ++index)
-                    run_one_of(stage, step, block_number, index);
+                    for (std::size_t i = first; i < end; ++i)
+                        run_one_of(stage, run_.program.steps[i], block_number, index);
             }
-            const auto share = (now() - begin) / block.count;
+            const auto share = (now() - begin - (times_.awaiting - awaited)) / block.count;
             for (int index = 0; index < block.count; ++index)
                 times_.cores[std::size_t(block.first + index)] += share;
         }
@@ -425,7 +431,7 @@ private:
     std::byte* replica_in(const Arena& arena, const Buffer& buffer, std::size_t core) const {
         const auto count = std::size_t(together());
         if (count == 1) return arena.data() + buffer.offset;
-        const std::int64_t stride = buffer.is_scratch ? 0 : in_lines(buffer.shape.byte_count());
+        const std::int64_t stride = buffer.is_in_turn ? 0 : in_lines(buffer.shape.byte_count());
         return arena.data() + buffer.offset * together() + std::int64_t(core % count) * stride;
     }
 

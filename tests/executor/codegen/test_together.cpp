@@ -103,6 +103,8 @@ const RowsCase rows_cases[] = {
     {"one_row", 1, 128, 64, true},
     {"one_row_between_lines", 1, 150, 170, true},
     {"many_rows", 16, 160, 160},
+    {"rows_of_a_transformer", 128, 256, 256},
+    {"bf16_rows_of_a_transformer", 128, 256, 256, false, DType::bf16},
     {"bf16", 2, 128, 128, false, DType::bf16},
     {"one_row_in_bf16", 1, 784, 512, true, DType::bf16},
 };
@@ -157,7 +159,7 @@ TEST(RunTogether, products_of_few_rows) {
     const Program program = lower(perceptron(rows_cases[0]), {.workers = 2, .cores = 8});
     EXPECT_EQ(program.replicas_together, 4);
     EXPECT_EQ(count_together(program), 2) << print(program);
-    const Graph of_many_rows = perceptron({"", 64, 256, 256});
+    const Graph of_many_rows = perceptron({"", 256, 256, 256});
     EXPECT_EQ(lower(of_many_rows, {.workers = 2, .cores = 8}).replicas_together, 1);
 }
 
@@ -170,15 +172,68 @@ TEST(RunTogether, single_rows_of_turned_weights) {
     }
 }
 
-// Goal: a worker would hold 8 MiB for each of four replicas instead of for one.
-TEST(RunTogether, no_products_where_that_takes_much_memory) {
+/// Layers of 128 rows a core; the way back needs what is inside each of them, 512 KiB for a core.
+Graph layers(std::int64_t count) {
+    const std::int64_t rows = 128, features = 256, columns = 1024;
+    const auto weights = [](std::int64_t from, std::int64_t to) {
+        return input({DType::f32, {from, to}}, Placement::replicated, "w");
+    };
+    std::vector<Tensor> inside;
+    Tensor x = tanh(core_input({rows, features}, DType::f32));
+    for (std::int64_t i = 0; i < count; ++i) {
+        inside.push_back(tanh(matmul(x, weights(features, columns))));
+        x = tanh(matmul(inside.back(), weights(columns, features)));
+    }
+    for (std::int64_t i = count; i-- > 0;)
+        x = matmul(matmul(x, weights(features, columns)) * inside[std::size_t(i)],
+                   weights(columns, features));
+    return graph_of({x});
+}
+
+std::int64_t arena_bytes(const Program& program) {
+    return program.arena_bytes[std::size_t(Region::worker)] * program.replicas_together;
+}
+
+// Goal: what lives between two joined steps is there once, however large.
+TEST(RunTogether, products_around_a_value_that_each_replica_has_in_turn) {
     Graph graph = perceptron(rows_cases[0]);
     const Tensor large = tanh(core_input({2048, 1024}, DType::f32));
     const Tensor w = input({DType::f32, {1024, 8}}, Placement::replicated, "w");
     graph.outputs.push_back(matmul(large, w));
-    for (const int workers : {1, 2, 4})
-        EXPECT_EQ(
-            lower(graph_of(graph.outputs), {.workers = workers, .cores = 8}).replicas_together, 1);
+    for (const int workers : {1, 2, 4}) {
+        const Program program =
+            lower(graph_of(graph.outputs), {.workers = workers, .cores = 8, .saves_memory = true});
+        EXPECT_EQ(program.replicas_together, 8 / workers);
+        EXPECT_LT(arena_bytes(program), std::int64_t{16} << 20);
+    }
+}
+
+// Goal: of layers that would hold 12 MiB for each of four replicas instead of for one some are
+// joined, the outer ones.
+TEST(RunTogether, some_products_where_all_would_take_much_memory) {
+    const Graph graph = layers(24);
+    const LowerOptions options{.workers = 2, .cores = 8};
+    const Program all = lower(graph, options);
+    LowerOptions frugal = options;
+    frugal.saves_memory = true;
+    const Program some = lower(graph, frugal);
+    const Program none = lower(graph, {.workers = 8, .cores = 8});
+    EXPECT_GT(count_together(all), count_together(some)) << print(some);
+    EXPECT_GT(count_together(some), 0) << print(some);
+    EXPECT_LE(2 * arena_bytes(some), 2 * arena_bytes(none) + (std::int64_t{4} << 20));
+    EXPECT_LE(2 * arena_bytes(all), 3 * arena_bytes(none));
+    EXPECT_FALSE(bool(some.steps[some.steps.size() / 2].together));
+}
+
+TEST(RunTogether, some_products_have_the_same_bits_on_any_number_of_workers) {
+    const Graph graph = layers(4);
+    const auto inputs = random_inputs(graph, 8, 11);
+    const auto once = run_graph(graph, inputs, {8, 8});
+    for (const int workers : {1, 2, 3, 4}) {
+        const auto again = run_graph(graph, inputs, {8, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
 }
 
 // Goal: images that are the first ones of more lie apart from the next replica's.

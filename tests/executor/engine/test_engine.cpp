@@ -229,6 +229,59 @@ TEST(Engine, knows_the_memory_of_a_step_before_it_runs) {
     EXPECT_LT(report.temporary_bytes, 2 * weights + 8 * 4 * 16 * (200 + 3 * 300));
 }
 
+/// Layers of 128 rows a core, of which the way back needs what the way there left: replicas that
+/// run together hold it each of its own.
+Graph layers() {
+    const std::int64_t rows = 128, features = 256, columns = 2048, count = 6;
+    Graph graph;
+    const auto weights = [&](std::int64_t from, std::int64_t to) {
+        return graph.inputs.emplace_back(shared_input({from, to}));
+    };
+    graph.inputs.push_back(input({DType::f32, {rows, features}}, Placement::per_core, "x"));
+    std::vector<Tensor> inside;
+    Tensor x = tanh(graph.inputs[0]);
+    for (std::int64_t i = 0; i < count; ++i) {
+        inside.push_back(tanh(matmul(x, weights(features, columns))));
+        x = tanh(matmul(inside.back(), weights(columns, features)));
+    }
+    for (std::int64_t i = count; i-- > 0;)
+        x = matmul(matmul(x, weights(features, columns)) * inside[std::size_t(i)],
+                   weights(columns, features));
+    graph.outputs = {x};
+    return graph;
+}
+
+// Goal: a limit that one replica after the other keeps is no error, also where a program of more
+// memory is there already; the bits are the same.
+TEST(Engine, saves_memory_where_the_limit_asks_for_it) {
+    const Graph graph = layers();
+    std::vector<Value> inputs(graph.inputs.size());
+    for (std::size_t i = 1; i < inputs.size(); ++i)
+        inputs[i].arrays = {random_array(graph.inputs[i].dims(), i)};
+    for (std::uint64_t core = 0; core < 8; ++core)
+        inputs[0].arrays.push_back(random_array(graph.inputs[0].dims(), 100 + core));
+    ProgramStore programs;
+    const EngineOptions options{.cores = 8, .workers = 2, .programs = &programs};
+    Engine free(options);
+    const auto together = free.compile(graph);
+    const std::int64_t peak = free.memory(*together).peak_bytes;
+    EngineOptions limited = options;
+    limited.memory_bytes_max = peak - 1;
+    EXPECT_LT(plan_memory(graph, limited).peak_bytes, peak);
+    Engine small(limited);
+    const auto apart = small.compile(graph);
+    EXPECT_LT(small.memory(*apart).peak_bytes, peak);
+    const auto expected = free.run(*together, inputs), found = small.run(*apart, inputs);
+    for (std::size_t core = 0; core < 8; ++core) {
+        const Array& a = found.at(0).arrays.at(core);
+        const Array& b = expected.at(0).arrays.at(core);
+        EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), std::size_t(a.byte_count())), 0);
+    }
+    limited.memory_bytes_max = peak / 4;
+    Engine too_small(limited);
+    EXPECT_THROW(too_small.compile(graph), Error);
+}
+
 TEST(Engine, refuses_a_step_over_the_limit_before_it_runs) {
     Engine free({.cores = 8, .workers = 2});
     const std::int64_t peak = free.memory(*free.compile(TrainStep(8).graph)).peak_bytes;

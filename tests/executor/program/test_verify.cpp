@@ -117,6 +117,45 @@ const Fault faults[] = {
          p.steps[3].reads = {4};
      },
      "touch in 2 steps"},
+    {"a_first_step_of_a_stage_that_continues", [](Program& p) { p.steps[1].continues = true; },
+     "no replica goes on with it"},
+    {"a_step_of_a_replicated_stage_that_continues", [](Program& p) { p.steps[5].continues = true; },
+     "no replica goes on with it"},
+    {"a_step_that_continues_one_of_all_replicas",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.steps[1] = step({2}, {3});
+         p.steps[1].together = p.steps[1].kernel;
+         p.steps[2].continues = true;
+     },
+     "no replica goes on with it"},
+    {"a_value_in_turn_that_the_next_replica_writes_over",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.buffers[3].is_in_turn = true;
+         p.steps[2].continues = true;
+     },
+     "not done with"},
+    {"a_value_in_turn_that_outlives_its_stage",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.buffers[3].is_in_turn = true;
+         p.buffers[3].region = Region::core;
+         p.steps[2].continues = p.steps[3].continues = true;
+     },
+     "not done with"},
+    {"values_of_replicas_that_share_bytes_in_steps_in_one_go",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.buffers.push_back(buffer_at(Region::worker, 0));
+         p.steps[3] = step({7}, {6});
+         p.steps.insert(p.steps.begin() + 3, step({1}, {7}));
+         p.stages[1].step_count = 4;
+         p.stages[2].first_step = 5;
+         for (const std::size_t i : {2U, 3U, 4U})
+             p.steps[i].continues = true;
+     },
+     "share bytes"},
     {"a_block_step_of_one_core", [](Program& p) { p.stages[1].block_step_count = 1; }, "joins all"},
     {"a_replicated_stage_with_block_steps", [](Program& p) { p.stages[2].block_step_count = 1; },
      "block steps"},
@@ -160,6 +199,21 @@ TEST(ProgramVerifier, lets_replicas_run_together_whose_values_lie_so) {
     program.replicas_together = 2;
     program.steps[1] = step({2}, {3});
     program.steps[1].together = program.steps[1].kernel;
+    EXPECT_THAT(find_problems(program), IsEmpty());
+}
+
+// Goal: in turn, the bytes of %3 are free for %7 once a replica has read them.
+TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
+    Program program = sound_program();
+    program.replicas_together = 2;
+    program.buffers.push_back(buffer_at(Region::worker, 0));
+    program.steps[3] = step({7}, {6});
+    program.steps.insert(program.steps.begin() + 3, step({1}, {7}));
+    program.stages[1].step_count = 4;
+    program.stages[2].first_step = 5;
+    for (const std::size_t i : {2U, 3U, 4U})
+        program.steps[i].continues = true;
+    program.buffers[3].is_in_turn = program.buffers[7].is_in_turn = true;
     EXPECT_THAT(find_problems(program), IsEmpty());
 }
 

@@ -251,8 +251,14 @@ TEST(Runtime, runs_random_programs_like_the_obvious_evaluation) {
     }
 }
 
+/// Whether the program is sound when a replica goes on with this step, its buffers as they lie.
+bool may_continue(Program program, std::size_t step) {
+    program.steps[step].continues = true;
+    return find_problems(program).empty();
+}
+
 /// The same program, each step run for all replicas of a block before the next; every other step
-/// that can be computes them at once.
+/// that can be computes them at once, and a replica goes on with those after one that does not.
 Program with_replicas_together(Program program, const Team& team) {
     program.replicas_together = core_blocks(team).front().count;
     if (program.replicas_together == 1) return program;
@@ -289,12 +295,14 @@ Program with_replicas_together(Program program, const Team& team) {
             };
         }
     }
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+        program.steps[i].continues = may_continue(program, i);
     return program;
 }
 
 // Goal: also with cores that leave the last block smaller, whose steps are run for each core.
 TEST(Runtime, runs_replicas_together_like_one_after_the_other) {
-    int together = 0;
+    int together = 0, in_one_go = 0;
     for (const int cores : {8, 6}) {
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
             const RandomProgram random(seed, cores);
@@ -304,6 +312,7 @@ TEST(Runtime, runs_replicas_together_like_one_after_the_other) {
                 EXPECT_THAT(find_problems(program), testing::IsEmpty());
                 together += int(std::ranges::count_if(
                     program.steps, [](const Step& step) { return bool(step.together); }));
+                in_one_go += int(std::ranges::count(program.steps, true, &Step::continues));
                 const auto inputs = random.random_inputs(seed);
                 const auto expected = random.evaluate(inputs);
                 for (const bool timeline : {false, true}) {
@@ -317,6 +326,7 @@ TEST(Runtime, runs_replicas_together_like_one_after_the_other) {
         }
     }
     EXPECT_GT(together, 20);
+    EXPECT_GT(in_one_go, 20);
 }
 
 /// input 0 per core, f32[n] -> all_reduce -> output 0.

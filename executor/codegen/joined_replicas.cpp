@@ -1,0 +1,170 @@
+// What replicas compute together is alive for all of them at once. What lies between two such steps
+// need not be: each replica runs those steps in one go, in the same memory as the one before, and
+// has for its own only what goes in and out. So a plan grows by what crosses the joined steps,
+// mostly what the forward pass leaves to the backward pass.
+//
+// Where that is too much, the plan is fullest somewhere between the last layers, forward, and the
+// first ones, backward. The joined steps on both sides of that place are given up: the layer around
+// it is run by one replica after the other, and what it leaves to itself is there once. That goes
+// on outwards until the plan is small enough.
+#include "executor/codegen/joined_replicas.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "executor/codegen/buffers.h"
+
+namespace slipway {
+
+namespace {
+
+std::span<Step> own_steps(Program& program, const Stage& stage) {
+    if (!stage.per_core) return {};
+    return std::span(program.steps)
+        .subspan(stage.first_step, stage.step_count - stage.block_step_count);
+}
+
+bool is_joined(const Step& step) {
+    return bool(step.together);
+}
+
+/// What lives no longer than the steps that a replica runs in one go is there once. Scratch memory
+/// is so from the start.
+void mark_in_turn(Program& program) {
+    const std::vector<StepRange> ranges = steps_in_one_go(program);
+    constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+    std::vector<StepRange> uses(program.buffers.size(), {never, 0});
+    std::vector<bool> is_of_joined(program.buffers.size());
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+        for (const auto* ids : {&program.steps[i].reads, &program.steps[i].writes})
+            for (const BufferId id : *ids) {
+                uses[id] = {std::min(uses[id].first, i), i};
+                is_of_joined[id] = is_of_joined[id] || is_joined(program.steps[i]);
+            }
+    for (BufferId id = 0; id < program.buffers.size(); ++id) {
+        Buffer& buffer = program.buffers[id];
+        if (buffer.region == Region::worker && uses[id].first != never && !is_of_joined[id] &&
+            ranges[uses[id].first].last >= uses[id].last)
+            buffer.is_in_turn = true;
+    }
+}
+
+void run_the_others_in_one_go(Program& program) {
+    for (const Stage& stage : program.stages) {
+        const std::span<Step> steps = own_steps(program, stage);
+        for (std::size_t i = 1; i < steps.size(); ++i)
+            steps[i].continues = !is_joined(steps[i]) && !is_joined(steps[i - 1]);
+    }
+    mark_in_turn(program);
+}
+
+std::int64_t planned_bytes(Program& program, int workers, int cores) {
+    place_buffers(program);
+    const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };
+    return arena(Region::worker) * workers * program.replicas_together +
+           arena(Region::core) * cores + arena(Region::shared) + arena(Region::sum);
+}
+
+std::int64_t per_core_bytes(const Program& program, const std::vector<BufferId>& ids) {
+    std::int64_t bytes = 0;
+    for (const BufferId id : ids)
+        if (is_per_core(program, program.buffers[id]))
+            bytes += program.buffers[id].shape.byte_count();
+    return bytes;
+}
+
+/// What each core holds for the steps that batch the cores is let go where it is more, for all
+/// replicas, than what they make of it; copies of it are not made.
+/// returns  the bytes that are made of what is let go
+std::int64_t let_go_what_is_batched(Program& program) {
+    std::int64_t made_of_it = 0;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        Step& step = program.steps[i];
+        if (!step.batches_cores) continue;
+        const bool copies = step.writes.size() == 2 && i + 1 < program.steps.size() &&
+                            program.steps[i + 1].reads == step.writes;
+        const Step& product = program.steps[i + (copies ? 1 : 0)];
+        const std::int64_t made = program.buffers[product.writes[0]].shape.byte_count();
+        const std::int64_t held = per_core_bytes(program, step.reads) * program.replicas_together;
+        if (held > made) {
+            made_of_it += made;
+            std::erase_if(step.reads,
+                          [&](BufferId id) { return is_per_core(program, program.buffers[id]); });
+        }
+        for (const BufferId id : step.writes)
+            if (copies) program.buffers[id].shape = {DType::u8, {0}};
+    }
+    return made_of_it;
+}
+
+/// About what the same batch would take with one core for each worker, whose values are as large as
+/// those of all replicas, less a little: each core makes the gradients of what is let go, in no
+/// more than two buckets. Of twelve plans of transformers it was 1 to 18 % below in eleven.
+std::int64_t bytes_of_one_core_each(Program program, int workers, int cores) {
+    constexpr std::int64_t buckets_bytes = std::int64_t{16} << 20;
+    const std::int64_t made = let_go_what_is_batched(program);
+    const std::int64_t bytes =
+        planned_bytes(program, workers, cores) + std::min(made, buckets_bytes) * workers;
+    return bytes - bytes / 32;
+}
+
+/// Gives up the joined steps on both sides of the one where the workers hold most, or that one.
+/// returns false where there is none in its stage
+bool take_apart_at_fullest(Program& program) {
+    const std::size_t fullest = fullest_step(program, Region::worker);
+    if (fullest >= program.steps.size()) return false;
+    const auto stage = std::ranges::find_if(program.stages, [&](const Stage& each) {
+        return fullest < each.first_step + each.step_count;
+    });
+    const std::span<Step> steps = own_steps(program, *stage);
+    const std::size_t at = std::min(fullest - stage->first_step, steps.size());
+    const std::span<Step> left = steps.first(at), right = steps.subspan(at);
+    const auto before = std::ranges::find_if(left.rbegin(), left.rend(), is_joined);
+    const auto after = std::ranges::find_if(right, is_joined);
+    const bool is_itself = after == right.begin() && after != right.end();
+    bool some = false;
+    if (after != right.end()) {
+        after->together = {};
+        some = true;
+    }
+    if (!is_itself && before != left.rend()) {
+        before->together = {};
+        some = true;
+    }
+    return some;
+}
+
+void run_apart(Program& program, std::vector<Buffer> buffers) {
+    program.buffers = std::move(buffers);
+    program.replicas_together = 1;
+    for (Step& step : program.steps) {
+        step.together = {};
+        step.continues = false;
+    }
+    place_buffers(program);
+}
+
+}    // namespace
+
+void join_in_little_memory(Program& program, int replicas, const JoinOptions& options) {
+    constexpr std::int64_t bytes_little = std::int64_t{4} << 20, share = 32;
+    const int workers = options.workers, cores = options.cores;
+    const std::int64_t apart = planned_bytes(program, workers, cores);
+    std::vector<Buffer> buffers = program.buffers;
+    program.replicas_together = replicas;
+    std::int64_t bytes_max = apart + std::max(bytes_little, apart / share);
+    if (!options.saves_memory)
+        bytes_max = std::max(bytes_max, std::min(bytes_of_one_core_each(program, workers, cores),
+                                                 apart + apart / 2));
+    while (std::ranges::any_of(program.steps, is_joined)) {
+        run_the_others_in_one_go(program);
+        if (planned_bytes(program, workers, cores) <= bytes_max) return;
+        if (!take_apart_at_fullest(program)) break;
+    }
+    run_apart(program, std::move(buffers));
+}
+
+}    // namespace slipway
