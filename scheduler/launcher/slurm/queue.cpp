@@ -157,8 +157,11 @@ void SlurmQueue::work() {
             return stopping_ || !orders_.empty() ||
                    (!watched_.empty() && clock_.tick() >= look_next);
         };
+        // One that is new soon after a look is not due yet: what waits for it without a limit of
+        // time must end all the same.
         if (watched_.empty())
-            changed_.wait(lock, due);
+            changed_.wait(lock,
+                          [this] { return stopping_ || !orders_.empty() || !watched_.empty(); });
         else
             changed_.wait_for(lock, options_.look_every, due);
         if (stopping_) break;
