@@ -222,7 +222,7 @@ private:
             }
             const auto share = (now() - begin - (times_.awaiting - awaited)) / block.count;
             for (int index = 0; index < block.count; ++index)
-                times_.cores[std::size_t(block.first + index)] += share;
+                times_.cores[std::size_t(block.first) + std::size_t(index)] += share;
         }
         core_ = -1;
     }

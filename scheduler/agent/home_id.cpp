@@ -23,8 +23,8 @@ std::filesystem::path file_of(const std::filesystem::path& home) {
 
 std::optional<std::string> find_home_id(const std::filesystem::path& home) {
     auto known = read_at_most(file_of(home), 2 * id_bytes);
-    if (!known || known->empty()) return std::nullopt;
-    return std::move(*known);
+    if (known && known->empty()) known.reset();
+    return known;
 }
 
 std::string home_id(const std::filesystem::path& home) {

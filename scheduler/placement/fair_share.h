@@ -20,7 +20,7 @@ struct CoreCounts {
     std::size_t all = 0;
     std::map<std::string, std::size_t, std::less<>> of_pools = {};
 
-    CoreCounts(std::size_t all_cores) : all(all_cores) {}
+    explicit CoreCounts(std::size_t all_cores) : all(all_cores) {}
     explicit CoreCounts(const std::vector<CoreSlot>& cores);
     /// That the job may have.
     std::size_t open_to(const WaitingJob& job) const;

@@ -26,7 +26,7 @@ std::vector<std::string> ids(const std::vector<WaitingJob>& queue) {
 }
 
 using Ids = std::vector<std::string>;
-constexpr std::size_t many = 100;
+const CoreCounts many(100);
 
 TEST(FairShare, one_project_keeps_class_age_and_id) {
     WaitingJob urgent = job_of("p", "j4");
@@ -101,12 +101,12 @@ TEST(FairShare, many_cores_are_many_turns) {
 
 TEST(FairShare, what_waits_behind_the_first_of_a_shape_changes_nothing) {
     std::vector<WaitingJob> queue{job_of("a", "j1"), job_of("a", "j2"), job_of("b", "j7")};
-    const auto few = ids(in_fair_order(queue, {}, 2));
+    const auto few = ids(in_fair_order(queue, {}, CoreCounts(2)));
     WaitingJob last = job_of("a", "j8", 8);
     for (int i = 0; i < 3; ++i)
         queue.push_back(job_of("a", fmt::format("j3{}", i)));
     queue.push_back(last);
-    const auto order = in_fair_order(queue, {}, 2);
+    const auto order = in_fair_order(queue, {}, CoreCounts(2));
     EXPECT_EQ(Ids(few), (Ids{"j1", "j7", "j2"}));
     const auto place = [&](const std::string& id) {
         return std::ranges::find(order, id, &WaitingJob::job_id) - order.begin();

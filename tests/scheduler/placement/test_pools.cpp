@@ -201,13 +201,13 @@ TEST(Pools, jobs_ahead_in_one_pool_are_no_turns_in_another) {
     add("b", "sweeps", "local");
     add("c", "other", "local");
     add("d", "other", "local");
-    const auto ordered = in_fair_order(queue, {}, 100);
+    const auto ordered = in_fair_order(queue, {}, CoreCounts(100));
     const auto place_of = [&](const std::string& id) {
         return std::ranges::find(ordered, id, &WaitingJob::job_id) - ordered.begin();
     };
     EXPECT_LT(place_of("b"), place_of("d")) << "level with c";
     queue[5].pool.clear();    // may have the cores that its project waits for
-    const auto without = in_fair_order(queue, {}, 100);
+    const auto without = in_fair_order(queue, {}, CoreCounts(100));
     EXPECT_EQ(without.back().job_id, "b");
 }
 

@@ -111,8 +111,8 @@ WaitingJob job_of(const char* project, const char* id, int cores, seconds queued
 std::vector<std::string> order(std::vector<WaitingJob> queue, double used_core_s, seconds now) {
     std::vector<std::string> ids;
     for (const WaitingJob& job :
-         in_fair_order(std::move(queue), {{.name = "large", .usage_core_s = used_core_s}}, 16, {},
-                       Instant{} + now))
+         in_fair_order(std::move(queue), {{.name = "large", .usage_core_s = used_core_s}},
+                       CoreCounts(16), {}, Instant{} + now))
         ids.push_back(job.job_id);
     return ids;
 }

@@ -94,7 +94,8 @@ public:
         std::vector<WaitingJob> jobs;
         for (const SimulatedJob& job : queue_)
             jobs.push_back(job.asked);
-        return in_fair_order(std::move(jobs), projects_, cores_.size(), count_groups(running_));
+        return in_fair_order(std::move(jobs), projects_, CoreCounts(cores_.size()),
+                             count_groups(running_));
     }
     Snapshot snapshot() const { return snapshot(queue()); }
     Snapshot snapshot(std::vector<WaitingJob> queue) const {
