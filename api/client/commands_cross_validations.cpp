@@ -67,13 +67,9 @@ std::string whole_number(const Json& object, const char* name) {
 }    // namespace
 
 ExitCode create_cross_validation(const HttpClient& client, const CrossValidationOptions& options) {
-    ClientRequest request{.method = "POST", .target = collection};
-    if (options.dry_run) request.target += "?dry_run=true";
-    request.body = request_document(options.file, options.changes, {});
-    const std::string body = request.body;
-    const ClientResponse response = call_raw(client, std::move(request));
-    require_accepted(response, body, RequestKind::cross_validation);
-    const Json made = Json::parse(response.body, nullptr, false);
+    const Json made = post_document(
+        client, std::string(collection) + (options.dry_run ? "?dry_run=true" : ""),
+        request_document(options.file, options.changes, {}), RequestKind::cross_validation);
     if (options.dry_run) {
         fmt::print("{}\n", printable_text(made.dump(2)));
         return ExitCode::ok;

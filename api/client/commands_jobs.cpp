@@ -50,15 +50,11 @@ std::string labels_text(const Json& job) {
 
 ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     const JobKind kind = parse_word<JobKind>(options.kind).value_or(JobKind::train);
-    ClientRequest request{.method = "POST",
-                          .target = fmt::format("/v1/{}", traits(kind).collection)};
-    if (options.dry_run) request.target += "?dry_run=true";
-    request.body = request_document(options.file, options.changes, options.labels);
-    const std::string body = request.body;
-    const ClientResponse response = call_raw(client, std::move(request));
-    require_accepted(response, body,
-                     kind == JobKind::train ? RequestKind::job : RequestKind::inference);
-    const Json job = Json::parse(response.body, nullptr, false);
+    const Json job = post_document(
+        client,
+        fmt::format("/v1/{}{}", traits(kind).collection, options.dry_run ? "?dry_run=true" : ""),
+        request_document(options.file, options.changes, options.labels),
+        kind == JobKind::train ? RequestKind::job : RequestKind::inference);
     if (options.dry_run) {
         fmt::print("{}\n", printable_text(job.dump(2)));
         return ExitCode::ok;

@@ -70,13 +70,9 @@ std::string point_text(const Json& point) {
 }
 
 ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
-    ClientRequest request{.method = "POST", .target = "/v1/sweeps"};
-    if (options.dry_run) request.target += "?dry_run=true";
-    request.body = request_document(options.file, options.changes, {});
-    const std::string body = request.body;
-    const ClientResponse response = call_raw(client, std::move(request));
-    require_accepted(response, body, RequestKind::sweep);
-    const Json sweep = Json::parse(response.body, nullptr, false);
+    const Json sweep =
+        post_document(client, options.dry_run ? "/v1/sweeps?dry_run=true" : "/v1/sweeps",
+                      request_document(options.file, options.changes, {}), RequestKind::sweep);
     if (options.dry_run) {
         fmt::print("{}\n", printable_text(sweep.dump(2)));
         return ExitCode::ok;

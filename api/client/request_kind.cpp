@@ -45,6 +45,14 @@ const KindRow* kind_of(const std::string& body) {
 
 }    // namespace
 
+Json post_document(const HttpClient& client, const std::string& target, const std::string& body,
+                   RequestKind kind) {
+    const ClientResponse response =
+        call_raw(client, {.method = "POST", .target = target, .body = body});
+    require_accepted(response, body, kind);
+    return Json::parse(response.body, nullptr, false);
+}
+
 void require_accepted(const ClientResponse& response, const std::string& body, RequestKind kind) {
     const KindRow* row = response.status == 422 ? kind_of(body) : nullptr;
     if (row == nullptr || row->kind == kind) return require_success(response);
