@@ -40,7 +40,7 @@ class Photos:
     def __init__(self, arguments, *options):
         os.environ["SLIPWAY_BIN_DIR"] = str(pathlib.Path(arguments.bin).resolve())
         from service import DATA, Service
-        from test_sweeps import SweepCalls
+        from sweep_calls import SweepCalls
         self.source = sorted((DATA / "photos").rglob("*.jpg"))
         self.arguments = arguments
         self.service = Service(*options)

@@ -31,7 +31,7 @@ class Sweeps:
         os.environ["SLIPWAY_BIN_DIR"] = str(pathlib.Path(arguments.bin).resolve())
         from queue_drain import write_digits
         from service import DATA, Service
-        from test_sweeps import SweepCalls
+        from sweep_calls import SweepCalls
         self.executor = pathlib.Path(arguments.bin).resolve() / "slipway-executor"
         self.service = Service(*options)
         self.calls = SweepCalls()

@@ -20,7 +20,7 @@ CALLERS = {
     "lost": "an admin's token of a member who was admin of the project and no longer has a role",
     "admin": "admin of all projects",
 }
-STRANGERS = ("nobody", "garbage", "unknown", "expired", "revoked")
+UNAUTHENTICATED = ("nobody", "garbage", "unknown", "expired", "revoked")
 RANK = {"viewer": 0, "editor": 1, "admin": 2}
 # The highest role in any project, and the role in PROJECT where that is another one.
 ROLE = {"other": "admin", "viewer": "viewer", "editor": "editor", "project_admin": "admin", "cookie": "admin", "admin": "admin",
@@ -200,14 +200,14 @@ ALIASES = {"/v1/healthz": "healthz", "/v1/readyz": "readyz", "/v1/openapi.json":
 def required_status(row, method, caller, ok):
     """What `caller` must get, from the row alone."""
     if row.about == "login":
-        return 401 if caller in STRANGERS else ok
+        return 401 if caller in UNAUTHENTICATED else ok
     if row.about == "link":
         return 204 if method == "HEAD" else 401    # without a ticket; HEAD does not use one
     if row.about == "logout":
         return 403 if caller == "cookie" else ok
     if row.about == "open":
         return ok
-    if caller in STRANGERS:
+    if caller in UNAUTHENTICATED:
         return 401
     if caller == "cookie" and method not in ("GET", "HEAD"):
         return 403

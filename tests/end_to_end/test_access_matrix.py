@@ -11,7 +11,7 @@ import time
 import unittest
 
 from access_objects import AccessObjects
-from access_rows import ALIASES, CALLERS, ENDPOINTS, OTHER, PROJECT, STRANGERS, required_status
+from access_rows import ALIASES, CALLERS, ENDPOINTS, OTHER, PROJECT, UNAUTHENTICATED, required_status
 from service import SOURCE, Service, points_job, wait_for, write_points
 
 PAGE = SOURCE / "docs/security.md"
@@ -48,7 +48,7 @@ class AccessMatrix(AccessObjects, unittest.TestCase):
     # ---- what came -----------------------------------------------------------
     def check_no_leak(self, caller, answer, request, what):
         """Of the project, an answer to an outsider has only the words that the request had."""
-        if caller not in (*STRANGERS, "other"):
+        if caller not in (*UNAUTHENTICATED, "other"):
             return
         text = answer.body.decode("utf-8", "replace") + str(answer.headers)
         for secret in self.secrets:
