@@ -88,7 +88,7 @@ void Explainer::ended(Phase phase, Tick begin, Tick end) {
     phases_[std::size_t(phase)] += spent;
     if (phase == Phase::transfer_to_device) transfer_s_ = spent;
     if (row.metric) engine_.metrics().add(*row.metric, spent, end);
-    timeline_.add({TrackKind::trainer}, phase_names_[std::size_t(phase)], begin, end, step_ + 1);
+    add_span({TrackKind::trainer}, phase_names_[std::size_t(phase)], begin, end, step_ + 1);
 }
 
 void Explainer::compiled(const std::string& program, const Graph& graph,
@@ -130,10 +130,10 @@ void Explainer::ran(const Executable& executable, const ReadSpan& read) {
     engine_.metrics().add(Metric::transfer_to_device_time, transfer_s_ + binding_s, times.end);
     input_.samples += read.samples;
     input_.read_s += seconds(read.end - read.begin);
-    timeline_.add({TrackKind::loader, read.thread}, read_name_, read.begin, read.end, read.number);
+    add_span({TrackKind::loader, read.thread}, read_name_, read.begin, read.end, read.number);
     if (!times.timeline) return;
     keeps_timeline_ = true;
-    add_spans(program, times);
+    if (writes()) add_spans(program, times);
     kernels_[&program].add(program, times);
 }
 
@@ -172,18 +172,24 @@ void Explainer::add_times(const RunTimes& times) {
     }
 }
 
+/// For the trace: half a megabyte that a run without one has no use for.
+void Explainer::add_span(Track track, std::uint32_t name, Tick begin, Tick end,
+                         std::int64_t number) {
+    if (writes()) timeline_.add(track, name, begin, end, number);
+}
+
 void Explainer::add_spans(const Program& program, const RunTimes& times) {
     for (std::size_t i = 0; i < times.workers.size(); ++i) {
         const Track track{TrackKind::worker, int(i)};
-        timeline_.add(track, step_name_, times.workers[i].begin, times.workers[i].end, step_ + 1);
+        add_span(track, step_name_, times.workers[i].begin, times.workers[i].end, step_ + 1);
         for (const StepSpan& span : times.workers[i].steps)
-            timeline_.add(track, timeline_.name(program.steps[span.step].name), span.begin,
-                          span.end, span.core);
+            add_span(track, timeline_.name(program.steps[span.step].name), span.begin, span.end,
+                     span.core);
         for (const SumSpan& span : times.workers[i].sums)
-            timeline_.add(track, sum_name_, span.begin, span.end);
+            add_span(track, sum_name_, span.begin, span.end);
     }
     for (const SumSpan& span : times.exchanges)
-        timeline_.add({TrackKind::exchange, 0}, sum_name_, span.begin, span.end);
+        add_span({TrackKind::exchange, 0}, sum_name_, span.begin, span.end);
 }
 
 void Explainer::epoch(const EpochSummary& summary) {

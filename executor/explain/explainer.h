@@ -103,6 +103,7 @@ private:
     void write_graph_files(const std::filesystem::path& base, const Json& page, const Graph& graph,
                            const Executable& executable) const;
     void add_times(const RunTimes& times);
+    void add_span(Track track, std::uint32_t name, Tick begin, Tick end, std::int64_t number = -1);
     void add_spans(const Program& program, const RunTimes& times);
 
     Engine& engine_;

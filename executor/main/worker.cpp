@@ -81,6 +81,9 @@ Ending run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock
 
 int run_worker(OrderSocket& orders, const Trainer& trainer, const Clock& clock,
                std::span<char> shown) {
+    // One heap for all threads: what one of them has freed, another takes, and what no attempt
+    // needs can be given back. Else each thread keeps a heap of its own of which most is free.
+    mallopt(M_ARENA_MAX, 1);
     catch_stop_signals();
     int exit_code = exit_done;
     while (auto received = orders.next(stop_signalled)) {
