@@ -200,11 +200,23 @@ std::string outcome_line(const Json& job, const JobView& view) {
     return printable_text(line);
 }
 
-void print_further(const HttpClient& client, const std::string& job_id) {
-    const std::string base = to_string(client.options().url) + "/v1/jobs/" + job_id;
+struct FurtherCommands {
+    std::string_view kind;    ///< of the job
+    std::vector<std::string_view> commands;
+};
+
+void print_further(const HttpClient& client, const Json& job) {
+    static const std::array<FurtherCommands, 3> further{
+        {{"train", {"metrics", "checkpoints", "logs"}},
+         {"predict", {"result", "logs"}},
+         {"evaluate", {"logs"}}}};
+    const std::string id = text_of(job, "id");
     fmt::print("More about this job:\n");
-    for (const char* part : {"", "/metrics?resolution=100", "/checkpoints", "/logs"})
-        fmt::print("  curl -sS -H \"Authorization: Bearer $SLIPWAY_TOKEN\" '{}{}'\n", base, part);
+    for (const auto& [kind, commands] : further)
+        if (kind == text_of(job, "kind"))
+            for (const std::string_view command : commands)
+                fmt::print("  slipway {} {}\n", command, id);
+    fmt::print("  {}/#/jobs/{}\n", to_string(client.options().url), id);
 }
 
 }    // namespace
@@ -293,7 +305,7 @@ ExitCode follow_job(const HttpClient& client, const std::string& job_id,
     screen.clear();
     const Json job = get(client, "/v1/jobs/" + job_id);
     fmt::print("{}\n", outcome_line(job, view));
-    print_further(client, job_id);
+    print_further(client, job);
     return exit_code_of(text_of(job, "state"));
 }
 

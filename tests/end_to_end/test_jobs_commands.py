@@ -17,6 +17,13 @@ class JobCommands(CommandTestCase):
         self.assertIn('"name": "points"', self.ok("submit", self.spec, "--dry-run"))
         followed = self.ok("submit", self.spec, "--follow")
         self.assertIn("succeeded, validation accuracy", followed)
+        *_, metrics, checkpoints, logs, page = followed.splitlines()
+        job = page.rpartition("/")[2]
+        self.assertEqual([line.split() for line in (metrics, checkpoints, logs)],
+                         [["slipway", name, job] for name in ("metrics", "checkpoints", "logs")])
+        self.assertEqual(page.strip(), f"http://127.0.0.1:{self.service.port}/#/jobs/{job}")
+        for line in (metrics, checkpoints, logs):
+            self.ok(*line.split()[1:])
 
     def test_jobs(self):
         rows = self.table(self.ok("jobs", "--state", "succeeded", "--limit", "100"), "id", "name", "kind", "state", "step", "best", "created")
