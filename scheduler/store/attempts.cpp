@@ -130,11 +130,19 @@ std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host)
     return attempts;
 }
 
-std::vector<Attempt> list_attempts(Store& store, std::string_view job_id) {
-    std::vector<Attempt> attempts;
-    for (const Row row : read(store.pool(), queries::list_attempts, {job_id})) {
-        if (attempts.empty() || !is_of(row, attempts.back())) attempts.push_back(read_attempt(row));
-        attempts.back().members.push_back(read_member(row));
+Page<Attempt> list_attempts(Store& store, std::string_view job_id, const PageRequest& page) {
+    const std::string scope = fmt::format("attempts {}", job_id);
+    const Param before = place_of(scope, page);
+    Page<Attempt> attempts;
+    std::vector<Attempt>& found = attempts.items;
+    for (const Row row :
+         read(store.pool(), queries::list_attempts, {job_id, before, rows_to_ask(page)})) {
+        if (found.empty() || !is_of(row, found.back())) found.push_back(read_attempt(row));
+        found.back().members.push_back(read_member(row));
+    }
+    if (std::ssize(found) > page.limit) {    // the first is only there to tell that more are
+        found.erase(found.begin());
+        attempts.next_cursor = write_cursor(scope, {std::to_string(found.front().attempt), {}});
     }
     return attempts;
 }

@@ -88,8 +88,8 @@ struct HostAttempt {
 /// stop.
 std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host);
 
-/// All attempts of a job, first to last.
-std::vector<Attempt> list_attempts(Store& store, std::string_view job_id);
+/// The newest attempts of a job, first to last; the next page holds those before them.
+Page<Attempt> list_attempts(Store& store, std::string_view job_id, const PageRequest& page = {});
 
 /// How long the attempts of a job have run together until now, by the database's clock alone: what
 /// limits of time count. A host whose clock is wrong counts as others do.

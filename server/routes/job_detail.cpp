@@ -27,6 +27,7 @@ constexpr std::size_t log_bytes_max = 1 << 20;
 // A search that finds little must not read a whole log of millions of lines for one answer.
 constexpr std::size_t log_lines_read_max = 20'000;
 
+constexpr int refusals_read = 200;                         // attempts that are counted
 constexpr std::string_view wrong_build = "wrong_build";    // a reason, and how its attempts ended
 
 constexpr std::array<std::string_view, 3> levels{"info", "warn", "error"};
@@ -180,10 +181,12 @@ Response list_job_checkpoints(const Context& context) {
 
 Response list_job_attempts(const Context& context) {
     const store::Job job = the_job(context);
+    const auto page =
+        store::list_attempts(context.services.store, job.id, query_page(context.request));
     Json items = Json::array();
-    for (const store::Attempt& one : store::list_attempts(context.services.store, job.id))
+    for (const store::Attempt& one : page.items)
         items.push_back(render(one));
-    return json_response(render_list(std::move(items)));
+    return json_response(render_list(std::move(items), page.next_cursor));
 }
 
 /// Who could not read the order of the job since something else last happened to it; empty: nobody.
@@ -191,14 +194,20 @@ std::string refusals_of(const Context& context, const store::Job& job) {
     if (!job.reason || job.reason->code != wrong_build) return {};
     std::set<std::string> hosts;
     std::int64_t refusals = 0;
-    const auto attempts = store::list_attempts(context.services.store, job.id);
-    for (const store::Attempt& attempt : std::views::reverse(attempts)) {
-        if (attempt.exit_kind != wrong_build) break;
+    const auto newest =
+        store::list_attempts(context.services.store, job.id, {.limit = refusals_read});
+    bool at_least = !newest.next_cursor.empty();
+    for (const store::Attempt& attempt : std::views::reverse(newest.items)) {
+        if (attempt.exit_kind != wrong_build) {
+            at_least = false;
+            break;
+        }
         ++refusals;
         for (const store::AttemptMember& member : attempt.members)
             if (!member.end || member.end->exit_kind == wrong_build) hosts.insert(member.host);
     }
-    return fmt::format("; {} could not read the job in {}: {}", counted(std::ssize(hosts), "host"),
+    return fmt::format("; {} could not read the job in {}{}: {}",
+                       counted(std::ssize(hosts), "host"), at_least ? "at least " : "",
                        counted(refusals, "attempt"), fmt::join(hosts, ", "));
 }
 

@@ -607,10 +607,21 @@ class Endpoints(Transport):
         Supports If-Match. Requires the role `editor` or a higher one."""
         return self.call("PATCH", f"/v1/jobs/{quoted(id)}", body=body)
 
-    def list_job_attempts(self, id: str | int) -> AttemptList:
-        """List the attempts to run a job, first to last. Requires the role `viewer` or a higher
-        one."""
-        return self.call("GET", f"/v1/jobs/{quoted(id)}/attempts")
+    def list_job_attempts(
+            self,
+            id: str | int,
+            *,
+            limit: int | None = None,
+            cursor: str | None = None,
+    ) -> AttemptList:
+        """List the newest attempts to run a job, first to last; the next page holds those before
+        them. Requires the role `viewer` or a higher one. Returns a page. While `next_cursor`
+        is not null, pass it as `cursor` to get the next one."""
+        return self.call(
+                "GET",
+                f"/v1/jobs/{quoted(id)}/attempts",
+                query={"limit": limit, "cursor": cursor},
+        )
 
     def cancel_job(self, id: str | int, *, idempotency_key: str | None = None) -> Job:
         """Cancel a job; its checkpoints are kept. Safe to repeat. Requires the role `editor` or

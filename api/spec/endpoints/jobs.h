@@ -210,9 +210,11 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/jobs/{id}/attempts",
      .group = "jobs",
-     .summary = "List the attempts to run a job, first to last.",
+     .summary = "List the newest attempts to run a job, first to last; the next page holds those "
+                "before them.",
      .response = "AttemptList",
-     .errors = not_found},
+     .errors = not_found,
+     .query = paging},
     {.name = "explain_job",
      .method = "GET",
      .path = "/v1/jobs/{id}/explain",

@@ -39,15 +39,20 @@ left join lateral (
 left join checkpoint as origin on origin.id = job.continues_from and origin.deleted_at is null
 order by attempt.created_at, attempt.job_id, member.rank
 
--- list_attempts: the attempts of a job, first to last
--- in     $1 job_id
+-- list_attempts: the newest attempts of a job, first to last
+-- in     $1 job_id  $2 those before this attempt, or null: all  $3 at most so many
 -- out    a row for each member of an attempt, by rank
 select job_id, attempt, fence, resumed_from, exit_kind, exit_status, message, created_at,
-       started_at, attempt.ended_at, rank, host, cores, pid, start_ticks, frames_relayed, rendezvous,
+       started_at, newest.ended_at, rank, host, cores, pid, start_ticks, frames_relayed, rendezvous,
        member.exited_at, outcome
-from attempt
+from (
+    select *
+    from attempt
+    where job_id = $1 and ($2::integer is null or attempt < $2)
+    order by attempt desc
+    limit $3
+) as newest
 join attempt_member as member using (job_id, attempt)
-where job_id = $1
 order by attempt, rank
 
 -- list_slices: live attempts on several hosts, oldest first

@@ -129,7 +129,7 @@ protected:
     }
 
     store::Attempt attempt_of(const store::AttemptKey& key) {
-        return store::list_attempts(store, key.job_id).at(std::size_t(key.attempt - 1));
+        return store::list_attempts(store, key.job_id).items.at(std::size_t(key.attempt - 1));
     }
 
     /// Every metric point and every event exactly once: steps 1 to `steps`, sequence without gaps.

@@ -307,7 +307,7 @@ TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_double
     say_enough();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
     expect_complete(key.job_id);
-    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).items.size(), 1U);
     EXPECT_EQ(attempt_of(key).exit_kind, "succeeded");
     EXPECT_EQ(attempt_of(key).exit_status, std::nullopt) << "it was not the last agent's child";
 }
@@ -342,7 +342,7 @@ TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
     expect_complete(key.job_id);
-    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).items.size(), 1U);
 }
 
 TEST_F(AgentTest, an_executor_that_was_killed_while_nobody_listened_runs_again) {
@@ -484,7 +484,7 @@ TEST_F(AgentTest, an_executor_that_gives_its_lock_away_is_taken_over_all_the_sam
     EXPECT_TRUE(eventually([&] { return agent->counts().adopted == 1; }));
     say_enough();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).items.size(), 1U);
 }
 
 TEST_F(AgentTest, an_executor_whose_attempt_ended_while_no_agent_ran_is_killed) {

@@ -268,7 +268,7 @@ TEST_F(AgentMaintenance, a_database_that_is_away_stops_no_executor_and_loses_not
         }
     }));
     expect_complete(key.job_id, Json::parse(store::find_job(store, key.job_id)->result).at("step"));
-    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).items.size(), 1U);
 }
 
 TEST_F(AgentMaintenance, garbage_goes_and_what_is_not_ours_stays) {

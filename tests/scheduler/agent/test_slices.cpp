@@ -72,7 +72,7 @@ protected:
     }
 
     store::AttemptKey last_attempt(const std::string& id) {
-        return store::list_attempts(store, id).back().key();
+        return store::list_attempts(store, id).items.back().key();
     }
 
     fs::path folder_of_rank(const store::AttemptKey& key, int rank) const {

@@ -354,7 +354,7 @@ TEST_F(Zombies, an_attempt_that_writes_while_it_is_replaced_stops_there) {
     for (int trial = 0; trial < trials; ++trial) {
         const AttemptKey old = begin_job();
         const std::int64_t relayed_before =
-            list_attempts(store, old.job_id)[0].members[0].frames_relayed;
+            list_attempts(store, old.job_id).items[0].members[0].frames_relayed;
         std::atomic<bool> is_replaced = false;
         std::latch begun(1);
         std::int64_t last_taken = relayed_before;
@@ -377,7 +377,7 @@ TEST_F(Zombies, an_attempt_that_writes_while_it_is_replaced_stops_there) {
         is_replaced = true;
         stalled.join();
         EXPECT_EQ(taken_after, 0);
-        EXPECT_EQ(list_attempts(store, old.job_id)[0].members[0].frames_relayed, last_taken);
+        EXPECT_EQ(list_attempts(store, old.job_id).items[0].members[0].frames_relayed, last_taken);
     }
     for (const Invariant& invariant : invariants())
         EXPECT_TRUE(find_violations(store, invariant, 1).empty()) << invariant.promise;

@@ -39,7 +39,7 @@ protected:
         commit_placements(store, {{.job_id = id,
                                    .members = {{.host = host, .cores = whole}, {"host-b", whole}},
                                    .fence = random_hex(16)}});
-        return list_attempts(store, id).at(0).key();
+        return list_attempts(store, id).items.at(0).key();
     }
 };
 
@@ -104,7 +104,7 @@ TEST_F(SliceAttempts, frames_of_a_rank_have_numbers_of_their_own) {
     const RelayedFrame line{.number = 1, .events = {{"log", R"({"message": "x", "rank": 1})"}}};
     EXPECT_EQ(relay_frames(store, key, {line}, series, 1).frames_relayed, 1);
     EXPECT_EQ(relay_frames(store, key, {line}, series, 1).frames_relayed, 1) << "stored once";
-    const Attempt attempt = list_attempts(store, key.job_id).at(0);
+    const Attempt attempt = list_attempts(store, key.job_id).items.at(0);
     EXPECT_EQ(attempt.members.at(0).frames_relayed, 3);
     EXPECT_EQ(attempt.members.at(1).frames_relayed, 1);
 }
@@ -128,7 +128,7 @@ TEST_F(SliceAttempts, one_silent_host_loses_the_attempt_and_is_named) {
         "update lease set expires_at = clock_timestamp() - interval '1 minute' "
         "where host = 'host-b'");
     EXPECT_EQ(rescue_expired(store, {}).size(), 1U);
-    EXPECT_EQ(list_attempts(store, key.job_id).at(0).message,
+    EXPECT_EQ(list_attempts(store, key.job_id).items.at(0).message,
               "host host-b sent no heartbeat for longer than its lease");
     EXPECT_EQ(count("lease"), 0);
 }
@@ -283,7 +283,7 @@ TEST_F(Attempts, an_end_frees_the_cores_and_writes_the_last_event) {
     EXPECT_EQ(events.back().type, "end");
     EXPECT_THAT(events.back().body, HasSubstr("succeeded"));
     EXPECT_THROW(finish_attempt(store, key, crashed), Fenced);
-    EXPECT_EQ(list_attempts(store, key.job_id).at(0).exit_kind, "succeeded");
+    EXPECT_EQ(list_attempts(store, key.job_id).items.at(0).exit_kind, "succeeded");
 }
 
 TEST_F(Attempts, an_end_without_the_states_before_it_is_still_a_legal_path) {
@@ -413,7 +413,7 @@ TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
     EXPECT_EQ(state_of(theirs), queued);
     EXPECT_EQ(find_job(store, theirs)->restarts, 0) << "a host's loss is not the job's";
     EXPECT_EQ(state_of(cancelling_job), cancelled);
-    EXPECT_EQ(list_attempts(store, theirs).at(0).exit_kind, "lost");
+    EXPECT_EQ(list_attempts(store, theirs).items.at(0).exit_kind, "lost");
     EXPECT_EQ(count("lease"), 1);
     EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
     EXPECT_THAT(renew_leases(store, "host-b", {lost}, 10s), ElementsAre(lost));

@@ -259,7 +259,7 @@ TEST_F(Queue, a_placement_makes_attempt_leases_and_state_together) {
         if (core.job_id == job.id) held.push_back(core.core);
     }
     EXPECT_THAT(held, ElementsAre(2, 4, 7));
-    const std::vector<Attempt> attempts = list_attempts(store, job.id);
+    const std::vector<Attempt> attempts = list_attempts(store, job.id).items;
     ASSERT_EQ(attempts.size(), 1U);
     EXPECT_EQ(attempts[0].key(), key);
     ASSERT_EQ(attempts[0].members.size(), 1U);
@@ -292,10 +292,10 @@ TEST_F(Queue, a_placement_on_two_hosts_is_stored_wholly_or_not_at_all) {
     EXPECT_EQ(count("lease"), 1);
     EXPECT_EQ(state_of(job.id), queued);
 
-    finish_attempt(store, list_attempts(store, holder).at(0).key(),
+    finish_attempt(store, list_attempts(store, holder).items.at(0).key(),
                    {.exit_kind = "test", .job_state = failed});
     ASSERT_TRUE(try_place(whole));
-    const std::vector<Attempt> attempts = list_attempts(store, job.id);
+    const std::vector<Attempt> attempts = list_attempts(store, job.id).items;
     ASSERT_EQ(attempts.size(), 1U);
     ASSERT_EQ(attempts[0].members.size(), 2U);
     EXPECT_EQ(attempts[0].members[0].host, host);
@@ -386,7 +386,7 @@ TEST_F(Queue, double_booking_is_impossible) {
         EXPECT_EQ(count("lease"), count("attempt where ended_at is null"));
         EXPECT_GE(count("lease"), 2);
         for (const std::string& id : jobs) {
-            for (const Attempt& attempt : list_attempts(store, id))
+            for (const Attempt& attempt : list_attempts(store, id).items)
                 finish_attempt(store, attempt.key(), {.exit_kind = "test", .job_state = failed});
             if (state_of(id) == queued) request_intent(store, id, Intent::cancel, {"test", ""});
         }
@@ -483,7 +483,7 @@ TEST_F(Queue, no_order_of_locks_can_deadlock) {
             });
         }
         for (const std::string& job : jobs) {
-            for (const Attempt& attempt : list_attempts(store, job))
+            for (const Attempt& attempt : list_attempts(store, job).items)
                 finish_attempt(store, attempt.key(), {.exit_kind = "test", .job_state = cancelled});
         }
         EXPECT_EQ(count("queue"), 0);

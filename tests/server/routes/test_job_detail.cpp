@@ -434,6 +434,30 @@ TEST_F(JobDetail, attempts_are_listed) {
     EXPECT_FALSE(list.dump().find(key.fence) != std::string::npos) << "the fence is a secret";
 }
 
+TEST_F(JobDetail, attempts_come_in_pages_that_begin_with_the_newest) {
+    const store::AttemptEnd again{.exit_kind = "crashed", .job_state = JobState::queued};
+    store::finish_attempt(service.store, key, again);
+    store::finish_attempt(service.store, service.run(job), again);
+    service.run(job);
+    const auto numbers = [](const Json& list) {
+        std::vector<int> found;
+        for (const Json& attempt : list["items"])
+            found.push_back(attempt["attempt"]);
+        return found;
+    };
+    const Json newest = service.expect(200, "GET", path + "/attempts?limit=2");
+    EXPECT_EQ(numbers(newest), (std::vector{2, 3}));
+    const std::string cursor = newest["next_cursor"];
+    const Json older = service.expect(200, "GET", path + "/attempts?limit=2&cursor=" + cursor);
+    EXPECT_EQ(numbers(older), std::vector{1});
+    EXPECT_TRUE(older["next_cursor"].is_null());
+    EXPECT_TRUE(service.expect(200, "GET", path + "/attempts")["next_cursor"].is_null());
+    EXPECT_EQ(service.expect(422, "GET", path + "/attempts?limit=201")["code"], "invalid_query");
+    const std::string waiting = "/v1/jobs/" + service.submit() + "/attempts";
+    EXPECT_TRUE(numbers(service.expect(200, "GET", waiting)).empty());
+    EXPECT_EQ(service.expect(400, "GET", waiting + "?cursor=" + cursor)["code"], "cursor_mismatch");
+}
+
 TEST_F(JobDetail, explain_says_why_a_job_waits) {
     const std::string waiting = service.submit();
     Json answer = service.expect(200, "GET", "/v1/jobs/" + waiting + "/explain");

@@ -56,18 +56,19 @@ const columns_of = (sliced: boolean): Column<Attempt>[] => [
 
 export function Lineage({ job }: { job: Job }) {
   const [older, set_older] = useState<Job[]>([]);
-  const [attempts, set_attempts] = useState<Attempt[]>([]);
+  const [{ items: attempts, next_cursor: before }, set_attempts] = useState<List<Attempt>>({ items: [], next_cursor: null });
   const { origin } = job;
   useEffect(() => {
     if (origin) ancestors(job).then(set_older);
   }, [job.id]);
   useEffect(() => {
     // What cannot be read now is read at the next change of the state.
-    get<List<Attempt>>(`/v1/jobs/${job.id}/attempts`).then(({ items }) => set_attempts(items)).catch(() => undefined);
+    get<List<Attempt>>(`/v1/jobs/${job.id}/attempts`).then(set_attempts).catch(() => undefined);
   }, [job.id, job.attempts, job.state]);
   if (!origin && attempts.length === 0) return null;
   return html`<section>
     ${origin && html`<h2>Lineage</h2><ol class="lineage" aria-label="lineage"><li>${job.name} <${Line} job=${job} from=${older[0]} /></li>
       ${older.map((one, index) => html`<li key=${one.id}><a href=${href(`/jobs/${one.id}`)}>${one.name}</a> <${Line} job=${one} from=${older[index + 1]} /></li>`)}</ol>`}
-    ${attempts.length > 0 && html`<h2>Attempts</h2><${Table} label="attempts" columns=${columns_of(attempts.some(({ members }) => members.length > 1))} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />`}</section>`;
+    ${attempts.length > 0 && html`<h2>Attempts</h2><${Table} label="attempts" columns=${columns_of(attempts.some(({ members }) => members.length > 1))} rows=${attempts} key_of=${(one: Attempt) => one.attempt} />
+      ${before && html`<p class="hint">The newest ${attempts.length} of ${job.attempts}.</p>`}`}</section>`;
 }
