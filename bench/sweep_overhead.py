@@ -18,7 +18,8 @@ unpacked aside (apt-get download, dpkg -x): PYTHONPATH names their modules, --to
 LD_LIBRARY_PATH does.
 
 Prints one JSON line: CPUs, the reading, and of each side trials, steps of one, CPU seconds of one, floor, seconds, overhead (seconds
-over floor, less 1), and the same of the CPU seconds that everything took, which says most where the machine is not quiet.
+over floor, less 1), and the same of the CPU seconds that everything took, which says most where the machine is not quiet; of ours,
+what each program took for a trial. From 50 trials on, eight others go before: they compile, and start the executors.
 
 usage: bench/sweep_overhead.py [--trials 1000] [--process-trials 100] [--trial-s 0.5 | --trial-cpu-s S] [--images 500]
                                [--bin build/release/bin] [--sample-steps 400] [--torch-libraries PATHS] [-- OPTION OF SLIPWAYD ...]
@@ -84,10 +85,12 @@ def ours(sweeps, arguments, folder):
                             "algorithm": {"name": "random"}, "limits": {"max_trials": trials, "max_concurrent": CONCURRENT},
                             "job": job_of(steps)})
         after = cpu_by_program(sweeps.service)
-        return sweeps.seconds(sweep["id"]), sum(after.values()) - sum(before.values())
-    if arguments.trials >= 100:
+        return sweeps.seconds(sweep["id"]), {program: after[program] - before[program] for program in after}
+    if arguments.trials >= 50:
         run(CONCURRENT)    # code on disk, warm executors
-    return side(arguments.trials, steps, cpu_s_of_step, *run(arguments.trials))
+    seconds, cpu_s = run(arguments.trials)
+    return side(arguments.trials, steps, cpu_s_of_step, seconds, sum(cpu_s.values()),
+                cpu_ms_of_trial={program: round(1000 * spent / arguments.trials, 1) for program, spent in cpu_s.items()})
 
 
 # ---- Optuna -------------------------------------------------------------------------------------
