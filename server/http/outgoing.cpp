@@ -89,9 +89,9 @@ bool is_host_character(char c) {
 }
 
 /// One message, on one thread.
-class Exchange {
+class OutgoingExchange {
 public:
-    explicit Exchange(std::chrono::milliseconds total)
+    explicit OutgoingExchange(std::chrono::milliseconds total)
         : deadline_(std::chrono::steady_clock::now() + total) {}
 
     Endpoints resolve(const OutgoingUrl& url, ErrorOfSystem& error) {
@@ -140,7 +140,7 @@ std::string authority_of(const OutgoingUrl& url) {
 }
 
 template <class Stream>
-ErrorOfSystem send(Exchange& exchange, Stream& stream, const OutgoingUrl& url,
+ErrorOfSystem send(OutgoingExchange& exchange, Stream& stream, const OutgoingUrl& url,
                    const std::vector<Pair>& headers, std::string_view body) {
     beast::http::request<beast::http::string_body> message(beast::http::verb::post, url.target, 11);
     message.set(beast::http::field::host, authority_of(url));
@@ -154,7 +154,8 @@ ErrorOfSystem send(Exchange& exchange, Stream& stream, const OutgoingUrl& url,
 
 /// The status of the answer; its body is dropped.
 template <class Stream>
-ErrorOfSystem receive(Exchange& exchange, Stream& stream, std::size_t bytes_max, int& status) {
+ErrorOfSystem receive(OutgoingExchange& exchange, Stream& stream, std::size_t bytes_max,
+                      int& status) {
     beast::flat_buffer buffer(16 * 1024);
     beast::http::response_parser<beast::http::buffer_body> parser;
     parser.body_limit(boost::none);
@@ -177,7 +178,7 @@ ErrorOfSystem receive(Exchange& exchange, Stream& stream, std::size_t bytes_max,
 }
 
 template <class Stream>
-void talk(Exchange& exchange, Stream& stream, const OutgoingUrl& url,
+void talk(OutgoingExchange& exchange, Stream& stream, const OutgoingUrl& url,
           const std::vector<Pair>& headers, std::string_view body, std::size_t bytes_max,
           OutgoingAnswer& answer) {
     ErrorOfSystem error = send(exchange, stream, url, headers, body);
@@ -243,7 +244,7 @@ OutgoingAnswer OutgoingClient::post(const OutgoingUrl& url, const std::vector<Pa
                                     std::string_view body) {
     const auto began = std::chrono::steady_clock::now();
     OutgoingAnswer answer;
-    Exchange exchange(limits_.total);
+    OutgoingExchange exchange(limits_.total);
     const auto run = [&] {
         ErrorOfSystem error;
         Endpoints endpoints = exchange.resolve(url, error);
