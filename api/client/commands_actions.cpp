@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/base/printable.h"
@@ -16,10 +14,7 @@
 namespace slipway::client {
 
 Json read_json(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    Json json = Json::parse(text, nullptr, false);
+    Json json = Json::parse(read_text(path), nullptr, false);
     if (!json.is_object())
         throw Stop(ExitCode::usage, fmt::format("{} is not a JSON object", path));
     return json;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -18,14 +17,7 @@ std::string dataset_path(const std::string& name) {
 }
 
 Json request_of(const DatasetOptions& options) {
-    if (options.name.ends_with(".json")) {
-        std::ifstream file(options.name, std::ios::binary);
-        if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", options.name));
-        Json request = Json::parse(file, nullptr, false);
-        if (!request.is_object())
-            throw Stop(ExitCode::usage, fmt::format("{} is not a JSON object", options.name));
-        return request;
-    }
+    if (options.name.ends_with(".json")) return read_json(options.name);
     if (options.format.empty())
         throw Stop(ExitCode::usage, "give the format of the dataset with --format");
     Json request{{"name", options.name}, {"format", options.format}};

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "api/client/service.h"
 #include "api/client/toml_json.h"
@@ -49,9 +51,13 @@ std::string read_text(const std::string& path) {
         return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
     // A folder can be opened, and throws when it is read.
     std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        throw Stop(ExitCode::usage, fmt::format("{} cannot be read: it is a folder", path));
     std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, error))
-        throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    if (!file)
+        throw Stop(ExitCode::usage,
+                   fmt::format("{} cannot be read: {}", path,
+                               std::error_code(errno, std::generic_category()).message()));
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

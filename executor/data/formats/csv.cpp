@@ -103,6 +103,16 @@ public:
     }
 
 private:
+    /// All columns are features unless they are named.
+    std::string problem_of_number(const std::string& text) const {
+        if (text.empty()) return "the value is missing; fill it or leave the row out";
+        return fmt::format("{} is not a finite number{}", shown(text),
+                           options_.feature_columns.empty()
+                               ? "; if this column is no feature, name those that are in "
+                                 "feature_columns"
+                               : "");
+    }
+
     /// False when the row has a problem: it is left out.
     bool add_row(const CsvReader& table, const Columns& columns,
                  const std::vector<std::string>& fields, std::optional<std::int32_t> part) {
@@ -138,10 +148,7 @@ private:
             const std::optional<float> number = parse_number(text);
             if (!number) {
                 features_.resize(before);
-                return problem(columns.feature_names[i],
-                               text.empty()
-                                   ? "the value is missing; fill it or leave the row out"
-                                   : fmt::format("{} is not a finite number", shown(text)));
+                return problem(columns.feature_names[i], problem_of_number(text));
             }
             features_.push_back(*number);
         }

@@ -119,7 +119,8 @@ TEST_F(Commands, follow_ends_with_the_job) {
         out = printed([&] { EXPECT_EQ(follow_job(client, job), ExitCode::ok); });
     }
     EXPECT_NE(out.find("succeeded, validation accuracy 0.9375"), std::string::npos) << out;
-    EXPECT_NE(out.find("curl"), std::string::npos);
+    EXPECT_NE(out.find("\n  slipway metrics " + job + "\n"), std::string::npos) << out;
+    EXPECT_TRUE(out.ends_with("/#/jobs/" + job + "\n")) << out;
 }
 
 TEST_F(Commands, follow_tells_a_failure) {
