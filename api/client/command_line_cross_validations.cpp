@@ -14,7 +14,7 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
                     "request in JSON, or in TOML (*.toml); - reads JSON from standard input")
         ->required();
     add_changes(*one, line.cross_validation.changes, "job.train.epochs=5");
-    one->add_flag("--watch", line.cross_validation.watch, "watch it until it ends");
+    one->add_flag("--watch,--follow", line.cross_validation.watch, "watch it until it ends");
     one->add_flag("--dry-run", line.cross_validation.dry_run, "validate only; store nothing");
     add_with_id(*cv, "watch", "Show the progress of a cross-validation in one line until it ends",
                 line, [&line](const HttpClient& c) { return watch_cross_validation(c, line.id); });

@@ -21,7 +21,7 @@ void add_sweep_import(CLI::App& sweep, Line& line) {
     one->add_option("--max-trials", given.max_trials,
                     "number of trials, instead of that of the file")
         ->check(CLI::Range(1, 100000));
-    one->add_flag("--watch", given.watch, "watch the sweep until it ends");
+    one->add_flag("--watch,--follow", given.watch, "watch the sweep until it ends");
     one->add_flag_callback(
         "--print",
         [&line] { line.alone = [&line] { return print_imported_sweep(line.sweep_import); }; },
@@ -68,7 +68,7 @@ void add_sweep_commands(CLI::App& app, Line& line) {
                     "sweep in JSON, or in TOML (*.toml); - reads JSON from standard input")
         ->required();
     add_changes(*one, line.sweep.changes, "limits.max_trials=20");
-    one->add_flag("--watch", line.sweep.watch, "watch the sweep until it ends");
+    one->add_flag("--watch,--follow", line.sweep.watch, "watch the sweep until it ends");
     one->add_flag("--dry-run", line.sweep.dry_run, "show the first trials; store nothing");
     add_list(*sweep, "list", "List the newest 50 sweeps", line, list_sweeps);
     add_with_id(*sweep, "show", "Show one sweep as JSON", line,

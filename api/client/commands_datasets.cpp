@@ -2,8 +2,10 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <string>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/data_commands.h"
@@ -37,15 +39,32 @@ Json wait_until_checked(const HttpClient& client, const std::string& id) {
     }
 }
 
+/// As compilers do: file, row, then the column and what is wrong with it.
+std::string problem_line(const Json& problem) {
+    std::string line = cell(problem, "file");
+    const auto given = [&](const char* name) {
+        const auto found = problem.find(name);
+        return found != problem.end() && !found->is_null() && *found != "";
+    };
+    if (given("row")) line += ":" + cell(problem, "row");
+    if (given("field")) line += ": " + cell(problem, "field");
+    return line + ": " + cell(problem, "message");
+}
+
+void print_problems(const Json& dataset) {
+    constexpr std::ptrdiff_t shown_max = 10;
+    const Json problems = dataset.value("problems", Json::array());
+    for (const Json& one : problems | std::views::take(shown_max))
+        fmt::print("  {}\n", problem_line(one));
+    if (std::ssize(problems) > shown_max)
+        fmt::print("  and {}; slipway dataset show {} lists them\n",
+                   counted(std::ssize(problems) - shown_max, "further problem"),
+                   cell(dataset, "id"));
+}
+
 ExitCode print_verdict(const Json& dataset) {
     fmt::print("{} ({}) {}\n", cell(dataset, "name"), cell(dataset, "id"), cell(dataset, "state"));
-    const auto problems = dataset.find("problems");
-    if (problems != dataset.end() && problems->is_array())
-        for (const Json& one : *problems) {
-            std::string where = cell(one, "file");
-            if (one.contains("row") && one["row"].is_number()) where += ":" + cell(one, "row");
-            fmt::print("  {}: {}\n", where, cell(one, "message"));
-        }
+    print_problems(dataset);
     return cell(dataset, "state") == "failed" ? ExitCode::job_failed : ExitCode::ok;
 }
 

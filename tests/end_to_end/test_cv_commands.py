@@ -30,7 +30,7 @@ class CrossValidationCommands(CommandTestCase):
         self.assertIn('"folds": 3', self.ok("cv", "create", self.folder / "cv.json", "--dry-run"))
         changed = self.ok("cv", "create", self.folder / "cv.json", "--set", "split.folds=4", "--dry-run")
         self.assertIn('"folds": 4', changed)
-        watched = self.ok("cv", "create", self.folder / "cv.json", "--watch").splitlines()
+        watched = self.ok("cv", "create", self.folder / "cv.json", "--follow").splitlines()
         self.assertTrue(watched[-1].startswith("succeeded  3/3 folds"), watched)
 
     def test_cv_watch(self):

@@ -67,7 +67,11 @@ class DataPush(unittest.TestCase):
     def test_data_that_fails_its_check_is_told_with_its_problems(self):
         (self.folder / "bad.csv").write_text("a,label\n1,yes\nx,no\n")
         said = self.push("bad.csv", code=1)
-        self.assertRegex(said, r"bad \(ds_\w+\) failed\n  bad\.csv:\d+: ")
+        self.assertRegex(said, r'bad \(ds_\w+\) failed\n  bad\.csv:3: a: "x" is not a finite number; .*feature_columns\n$')
+        (self.folder / "worse.csv").write_text("a,label\n" + "x,no\n" * 13)    # and that no rows are left
+        said = self.push("worse.csv", code=1).splitlines()
+        self.assertEqual(len(said), 13)
+        self.assertRegex(said[-1], r"^  and 4 further problems; slipway dataset show ds_\w+ lists them$")
 
     def test_what_cannot_be_pushed_is_said_before_anything_is_sent(self):
         (self.folder / "empty").mkdir()

@@ -34,7 +34,7 @@ class SweepCommands(CommandTestCase):
     def test_sweep_create(self):
         shown = json.loads(self.ok("sweep", "create", self.sweep_file(), "--dry-run"))
         self.assertEqual(shown["max_trials"], 2)
-        lines = self.ok("sweep", "create", self.sweep_file(), "--watch").splitlines()
+        lines = self.ok("sweep", "create", self.sweep_file(), "--follow").splitlines()
         self.assertRegex(lines[0], "^swp_")
         self.assertRegex(lines[-2], r"^finished  2/2 trials  best val_loss .* \(trial [01]\)$")
         run("sweep", "create", self.folder / "none.json", home=self.service.home, check=2)

@@ -45,7 +45,9 @@ struct Commands : testing::Test {
                 service.store, check->dataset.id, check->fence,
                 {.ready = ready,
                  .report = ready ? "{}" : "",
-                 .problems = ready ? "" : R"([{"file":"x.csv","row":3,"message":"no number"}])",
+                 .problems =
+                     ready ? ""
+                           : R"([{"file":"x.csv","row":3,"field":"age","message":"no number"}])",
                  .content_hash = ready ? "abc" : "",
                  .bytes = 0});
         });
@@ -188,7 +190,7 @@ TEST_F(Commands, a_dataset_that_fails_its_check_says_why) {
     const std::jthread check = checker(false);
     const std::string out = printed(
         [&] { EXPECT_EQ(create_dataset(client, {.name = request}), ExitCode::job_failed); });
-    EXPECT_NE(out.find("x.csv:3: no number"), std::string::npos) << out;
+    EXPECT_NE(out.find("x.csv:3: age: no number"), std::string::npos) << out;
     EXPECT_NE(printed([&] { show_dataset(client, "d"); }).find("failed"), std::string::npos);
     EXPECT_THROW(show_dataset(client, "other"), Stop);
 }
