@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/further.h"
 #include "api/client/request_document.h"
 #include "api/client/request_kind.h"
 #include "api/client/status_line.h"
@@ -88,6 +90,8 @@ ExitCode watch_cross_validation(const HttpClient& client, const std::string& id)
         return has_ended(one);
     });
     line.end();
+    const std::array commands{"cv summary " + id, "cv folds " + id};
+    print_further(client, "cross-validation", commands, "cross-validations/" + id);
     return outcome_of(one);
 }
 

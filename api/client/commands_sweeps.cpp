@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/further.h"
 #include "api/client/request_document.h"
 #include "api/client/request_kind.h"
 #include "api/client/status_line.h"
@@ -111,6 +113,9 @@ ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
     line.end();
     if (sweep.at("reason").is_object())
         fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
+    const std::string id = cell(sweep, "id");
+    const std::array commands{"sweep best " + id, "sweep trials " + id};
+    print_further(client, "sweep", commands, "sweeps/" + id);
     return exit_code_of_sweep(sweep);
 }
 

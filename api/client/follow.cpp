@@ -16,6 +16,7 @@
 #include "api/base/metric_value.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/further.h"
 #include "api/client/listing.h"
 #include "api/client/status_line.h"
 #include "api/client/terminal_plot.h"
@@ -205,18 +206,18 @@ struct FurtherCommands {
     std::vector<std::string_view> commands;
 };
 
-void print_further(const HttpClient& client, const Json& job) {
+void print_further_of_job(const HttpClient& client, const Json& job) {
     static const std::array<FurtherCommands, 3> further{
         {{"train", {"metrics", "checkpoints", "logs"}},
          {"predict", {"result", "logs"}},
          {"evaluate", {"logs"}}}};
     const std::string id = text_of(job, "id");
-    fmt::print("More about this job:\n");
-    for (const auto& [kind, commands] : further)
-        if (kind == text_of(job, "kind"))
-            for (const std::string_view command : commands)
-                fmt::print("  slipway {} {}\n", command, id);
-    fmt::print("  {}/#/jobs/{}\n", to_string(client.options().url), id);
+    std::vector<std::string> commands;
+    for (const FurtherCommands& row : further)
+        if (row.kind == text_of(job, "kind"))
+            for (const std::string_view command : row.commands)
+                commands.push_back(fmt::format("{} {}", command, id));
+    print_further(client, "job", commands, "jobs/" + id);
 }
 
 }    // namespace
@@ -305,7 +306,7 @@ ExitCode follow_job(const HttpClient& client, const std::string& job_id,
     screen.clear();
     const Json job = get(client, "/v1/jobs/" + job_id);
     fmt::print("{}\n", outcome_line(job, view));
-    print_further(client, job);
+    print_further_of_job(client, job);
     return exit_code_of(text_of(job, "state"));
 }
 

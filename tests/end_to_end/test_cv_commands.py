@@ -31,10 +31,13 @@ class CrossValidationCommands(CommandTestCase):
         changed = self.ok("cv", "create", self.folder / "cv.json", "--set", "split.folds=4", "--dry-run")
         self.assertIn('"folds": 4', changed)
         watched = self.ok("cv", "create", self.folder / "cv.json", "--follow").splitlines()
-        self.assertTrue(watched[-1].startswith("succeeded  3/3 folds"), watched)
+        one = watched[0]
+        self.assertTrue(watched[-5].startswith("succeeded  3/3 folds"), watched)
+        self.assertEqual(watched[-4:], ["More about this cross-validation:", f"  slipway cv summary {one}", f"  slipway cv folds {one}",
+                                        f"  http://127.0.0.1:{self.service.port}/#/cross-validations/{one}"])
 
     def test_cv_watch(self):
-        self.assertRegex(self.ok("cv", "watch", self.crossed()), r"^succeeded  3/3 folds  val_accuracy \S+ ± \S+  val_loss \S+ ± \S+\n$")
+        self.assertRegex(self.ok("cv", "watch", self.crossed()), r"^succeeded  3/3 folds  val_accuracy \S+ ± \S+  val_loss \S+ ± \S+\nMore about ")
 
     def test_cv_list(self):
         one = self.crossed()

@@ -36,7 +36,10 @@ class SweepCommands(CommandTestCase):
         self.assertEqual(shown["max_trials"], 2)
         lines = self.ok("sweep", "create", self.sweep_file(), "--follow").splitlines()
         self.assertRegex(lines[0], "^swp_")
-        self.assertRegex(lines[-2], r"^finished  2/2 trials  best val_loss .* \(trial [01]\)$")
+        sweep = lines[0]
+        self.assertRegex(lines[-6], r"^finished  2/2 trials  best val_loss .* \(trial [01]\)$")
+        self.assertEqual(lines[-4:], ["More about this sweep:", f"  slipway sweep best {sweep}", f"  slipway sweep trials {sweep}",
+                                      f"  http://127.0.0.1:{self.service.port}/#/sweeps/{sweep}"])
         run("sweep", "create", self.folder / "none.json", home=self.service.home, check=2)
         done = run("sweep", "create", self.sweep_file(space={}), home=self.service.home, check=4)
         self.assertIn("/space", done.stderr)
