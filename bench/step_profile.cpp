@@ -21,8 +21,8 @@
 /// Where the time of a workload's training step goes: CPU time of each kernel of its program, of
 /// all workers, so a busy machine does not matter much.
 ///
-/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores] [batch] [workers]
-///        (f32, 5, 1, the workload's, 1)
+/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores|one] [batch] [workers]
+///        (f32, 5, 1, the workload's, 1); one: a job of one core, its batch in 8 parts
 namespace slipway {
 namespace {
 
@@ -65,6 +65,7 @@ struct Profiled {
     int rounds = 5;
     Team team;
     std::int64_t batch = 0;
+    bool one_core = false;
 };
 
 Bindings bindings_of(const Program& program, std::vector<Value>& inputs,
@@ -101,8 +102,8 @@ void print_rows(const std::map<std::string, Row>& rows, double total_s) {
 }
 
 void profile(const Workload& workload, const Profiled& profiled) {
-    const auto [precision, rounds, team, batch] = profiled;
-    const BenchModel model = make_bench_model(workload);
+    const auto [precision, rounds, team, batch, one_core] = profiled;
+    const BenchModel model = make_bench_model(workload, one_core);
     const BenchStep step = trace_bench_step(model, batch, team.cores);
     const Graph graph = optimize(step.graph, {.passes = {.precision = precision}}).graph;
     Program program = lower(graph, {.workers = team.workers, .cores = team.cores});
@@ -149,18 +150,21 @@ void profile(const Workload& workload, const Profiled& profiled) {
 int main(int count, char** words) {
     using namespace slipway;
     if (count < 2) {
-        fmt::print(
-            stderr,
-            "usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores] [batch] [workers]\n");
+        fmt::print(stderr,
+                   "usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores|one] [batch] "
+                   "[workers]\n");
         return 2;
     }
     const auto number = [&](int position, std::int64_t otherwise) {
         return count > position ? std::stoll(words[position]) : otherwise;
     };
     const bool is_narrow = count > 2 && std::string_view(words[2]) == "bf16";
+    const bool one_core = count > 4 && std::string_view(words[4]) == "one";
     const Workload& workload = find_workload(words[1]);
     profile(workload, {.precision = is_narrow ? PrecisionPolicy::bf16 : PrecisionPolicy::f32,
                        .rounds = int(number(3, 5)),
-                       .team = {.cores = int(number(4, 1)), .workers = int(number(6, 1))},
-                       .batch = number(5, workload.batch)});
+                       .team = {.cores = one_core ? block_cores : int(number(4, 1)),
+                                .workers = int(number(6, 1))},
+                       .batch = number(5, workload.batch),
+                       .one_core = one_core});
 }
