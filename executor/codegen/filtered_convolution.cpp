@@ -214,15 +214,17 @@ std::int64_t bytes_of(const View& planes) {
 struct Scratch {
     std::byte *windows, *tiles, *weights, *rest;
 
-    Scratch(const Plan& plan, std::byte* begin)
+    /// `weights_bytes`: 0 where they come transformed.
+    Scratch(const Plan& plan, std::int64_t weights_bytes, std::byte* begin)
         : windows(begin),
           tiles(windows + plan.cut.blocks_kept() * bytes_of(plan.windows())),
           weights(tiles + bytes_of(plan.tiles())),
-          rest(weights + bytes_of(plan.weights())) {}
+          rest(weights + weights_bytes) {}
 
-    static std::int64_t bytes(const Plan& plan, std::int64_t product_bytes) {
+    static std::int64_t bytes(const Plan& plan, std::int64_t weights_bytes,
+                              std::int64_t product_bytes) {
         return plan.cut.blocks_kept() * bytes_of(plan.windows()) + bytes_of(plan.tiles()) +
-               bytes_of(plan.weights()) + std::max(filtered_held_bytes, product_bytes);
+               weights_bytes + std::max(filtered_held_bytes, product_bytes);
     }
 };
 
@@ -246,8 +248,9 @@ std::optional<LibraryKernel> make_images(const Plan& plan, int workers) {
         {.lhs = plan.windows(), .rhs = plan.weights(), .result = plan.tiles()}, workers);
     if (!product) return {};
     const bool is_packed = plan.cut.slices == 1;
+    const std::int64_t weights_bytes = is_packed ? 0 : bytes_of(plan.weights());
     const auto run = [=, product = *product](const KernelCall& call) {
-        const Scratch scratch(plan, call.writes[1]);
+        const Scratch scratch(plan, weights_bytes, call.writes[1]);
         for (std::int64_t i = 0; i < plan.cut.slices; ++i) {
             const Slice slice = slice_of(plan.filtering, plan.cut, i);
             if (!is_packed)
@@ -265,7 +268,7 @@ std::optional<LibraryKernel> make_images(const Plan& plan, int workers) {
     };
     return LibraryKernel{
         .kernel = run,
-        .scratch_bytes = Scratch::bytes(plan, product->scratch_bytes),
+        .scratch_bytes = Scratch::bytes(plan, weights_bytes, product->scratch_bytes),
         .name = "filtered " + product->name,
         .packing = is_packed ? std::optional(packing_of<Operand>(plan.filtering)) : std::nullopt};
 }
@@ -286,8 +289,9 @@ std::optional<LibraryKernel> make_weights(const Plan& plan, int workers) {
     const auto first = make_sum(plan, false, workers);
     const auto next = plan.cut.blocks() == 1 ? first : make_sum(plan, true, workers);
     if (!first || !next) return {};
+    const std::int64_t weights_bytes = bytes_of(plan.weights());
     const auto run = [=, first = *first, next = *next](const KernelCall& call) {
-        const Scratch scratch(plan, call.writes[1]);
+        const Scratch scratch(plan, weights_bytes, call.writes[1]);
         for (std::int64_t i = 0; i < plan.cut.slices; ++i) {
             const Slice slice = slice_of(plan.filtering, plan.cut, i);
             for_each_block(plan, slice, as<Operand>(call.reads[0]), scratch.windows,
@@ -305,7 +309,7 @@ std::optional<LibraryKernel> make_weights(const Plan& plan, int workers) {
     };
     const std::int64_t product_bytes = std::max(first->scratch_bytes, next->scratch_bytes);
     return LibraryKernel{.kernel = run,
-                         .scratch_bytes = Scratch::bytes(plan, product_bytes),
+                         .scratch_bytes = Scratch::bytes(plan, weights_bytes, product_bytes),
                          .name = "filtered " + first->name,
                          .packing = {}};
 }
