@@ -198,7 +198,7 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
     Kernel together;
     if (is_shared && lowering.may_run_together(stage, {input, lowering.value_of(tensor)}))
         together = make_kernel_together(lowering, *spec, limits, *primitive);
-    if (together) lowering.want_together();
+    if (together && is_worth_memory(*spec)) lowering.want_together();
     Step step =
         lowering.library_step(stage, step_name("convolution " + primitive->name, tensor.shape()),
                               *primitive, {input.buffer, weights}, result);

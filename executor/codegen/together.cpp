@@ -92,6 +92,10 @@ struct Operands {
     /// Whether there is nothing between one replica and the next.
     bool lie_close() const { return read_step() == read_bytes && written_step() == written_bytes; }
     bool are_fewer_than_weights() const { return read_bytes + written_bytes <= weights_bytes; }
+    /// An eighth more at most.
+    bool are_few_beside_weights() const {
+        return read_bytes + written_bytes <= weights_bytes + weights_bytes / 8;
+    }
 };
 
 /// What is read and what is written, as one replica has them.
@@ -225,7 +229,11 @@ bool pays_together(const ConvolutionSpec& spec) {
     const Sides sides(spec);
     const Operands operands = operands_of(spec);
     return order_of(sides.from) && order_of(sides.to) && operands.lie_close() &&
-           operands.are_fewer_than_weights();
+           operands.are_few_beside_weights();
+}
+
+bool is_worth_memory(const ConvolutionSpec& spec) {
+    return operands_of(spec).are_fewer_than_weights();
 }
 
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,

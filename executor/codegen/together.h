@@ -10,10 +10,15 @@
 
 namespace slipway {
 
-/// Whether the images of one replica, read and written, are fewer bytes than the weights, which
-/// one kernel for the images of several replicas reads once. They have to lie in a row.
+/// Whether the images of one replica, read and written, are at most an eighth more bytes than the
+/// weights, which one kernel for the images of several replicas reads once. They have to lie in a
+/// row.
 /// spec  of one replica, of the kind forward or backward_data
 bool pays_together(const ConvolutionSpec& spec);
+
+/// Whether that pays even where replicas that run together take more memory: the images are fewer
+/// bytes than the weights.
+bool is_worth_memory(const ConvolutionSpec& spec);
 
 /// alone     computes one replica
 /// replicas  how many there are, at least 2; their images lie one after the other
