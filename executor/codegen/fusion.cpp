@@ -63,7 +63,7 @@ private:
         if (nodes_.elements(id) == 0 || operand_elements(id) == 0) return start_cluster(id);
         merge_readers(id);
         const std::vector<std::size_t> clusters = reader_clusters(id);
-        if (clusters.size() == 1 && join(id, clusters[0])) return;
+        if (clusters.size() == 1 && !is_read_later(id) && join(id, clusters[0])) return;
         if (is_worth_inlining(nodes_, id)) {
             inlined_[id] = true;
             return nodes_.pass_through(id);
@@ -71,6 +71,13 @@ private:
         for (const std::size_t cluster : clusters)
             if (join(id, cluster)) return;
         start_cluster(id);
+    }
+
+    /// What is read in a later stage as well is stored by the cluster that it joins.
+    bool is_read_later(std::size_t id) const {
+        return std::ranges::any_of(nodes_.users[id], [&](const ReadLink& link) {
+            return nodes_.facts(link.user).stage != nodes_.facts(id).stage;
+        });
     }
 
     std::int64_t operand_elements(std::size_t id) const {

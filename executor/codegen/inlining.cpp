@@ -100,8 +100,12 @@ std::int64_t new_bytes(const FusionNodes& nodes, std::size_t cluster, std::size_
     return bytes;
 }
 
+bool is_per_core(const FusionNodes& nodes, std::size_t id) {
+    return nodes.tensors[id].node().placement == Placement::per_core;
+}
+
 struct Users {
-    bool all_in_clusters = true, same_stage = true, one_cluster = true;
+    bool all_in_clusters = true, same_stage = true, one_cluster = true, per_core = true;
 };
 
 Users users_of(const FusionNodes& nodes, std::size_t id) {
@@ -113,8 +117,19 @@ Users users_of(const FusionNodes& nodes, std::size_t id) {
         users.same_stage =
             users.same_stage && nodes.facts(link.user).stage == nodes.facts(id).stage;
         users.one_cluster = users.one_cluster && cluster == nodes.cluster_of[links[0].user];
+        users.per_core = users.per_core && is_per_core(nodes, link.user);
     }
     return users;
+}
+
+/// Whether a core may compute it in the stages of its users: a contribution to a sum has become the
+/// sum by then.
+bool may_be_later(const FusionNodes& nodes, std::size_t id, const Users& users,
+                  const Expression& expression) {
+    return is_per_core(nodes, id) && users.per_core &&
+           std::ranges::none_of(expression.inputs, [&](std::size_t input) {
+               return nodes.facts(input).region.has_value();
+           });
 }
 
 }    // namespace
@@ -134,12 +149,12 @@ bool is_worth_inlining(const FusionNodes& nodes, std::size_t id) {
         expression.inputs, [&](std::size_t input) { return nodes.elements(input) == 1; });
     if (is_made_of_counters)
         return ops <= (users.one_cluster ? generated_ops_of_one_user_max : generated_ops_max);
-    if (!users.same_stage) return false;
+    if (!users.same_stage && !may_be_later(nodes, id, users, expression)) return false;
     const std::int64_t own_bytes = tensor.shape().byte_count();
     if (expression.is_plain && ops <= inlined_ops_max &&
         large_bytes(nodes, id, expression) <= own_bytes)
         return true;
-    if (expression.cost > inlined_cost_max) return false;
+    if (!users.same_stage || expression.cost > inlined_cost_max) return false;
     const std::int64_t bytes = expression.cost <= inlined_cost_for_bytes_max ? own_bytes : 0;
     return std::ranges::all_of(nodes.users[id], [&](const ReadLink& user) {
         return new_bytes(nodes, nodes.cluster_of[user.user], id) <= bytes;

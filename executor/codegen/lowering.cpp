@@ -16,6 +16,7 @@
 #include "executor/codegen/buffers.h"
 #include "executor/codegen/joined_replicas.h"
 #include "executor/codegen/kernels/movement.h"
+#include "executor/codegen/node_views.h"
 #include "executor/codegen/onednn/reorder.h"
 #include "executor/program/team.h"
 
@@ -50,8 +51,22 @@ Lowering::Lowering(const Graph& graph, const LowerOptions& options, std::int64_t
       fusion_(fuse(graph, analysis_)),
       triangular_(analyze_triangular(graph)) {
     if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
+    keep_for_inlined();
     // The last stage is replicated: outputs that are copied have a place to be.
     stages_.resize(std::size_t(analysis_.last_stage) / 2 * 2 + 3);
+}
+
+/// Who computes a node again reads its operands in its own stage.
+void Lowering::keep_for_inlined() {
+    for (std::size_t i = analysis_.order.size(); i-- > 0;) {
+        const Tensor& tensor = analysis_.order[i];
+        if (!is_view(tensor.node()) && !fusion_.inlined.contains(tensor.get())) continue;
+        const int last = facts(tensor).last_use_stage;
+        for (const Tensor& operand : tensor.node().operands) {
+            int& kept = analysis_.facts.at(operand.get()).last_use_stage;
+            kept = std::max(kept, last);
+        }
+    }
 }
 
 Program Lowering::run() {

@@ -148,6 +148,7 @@ private:
     void emit_copy(int stage, const PlacedValue& from, BufferId to);
     void emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to);
     int copy_stage_of(const PlacedValue& value, int stage) const;
+    void keep_for_inlined();
     void settle_together();
     bool may_settle_together() const;
     void flatten();
