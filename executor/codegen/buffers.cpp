@@ -52,7 +52,7 @@ bool lies_in_arena(const Buffer& buffer) {
 
 /// Whether replicas have it each of its own.
 bool lies_by_replica(const Buffer& buffer) {
-    return (buffer.region == Region::worker && !buffer.is_in_turn) || buffer.region == Region::core;
+    return (buffer.region == Region::worker || buffer.region == Region::core) && !buffer.is_in_turn;
 }
 
 class Planner {
@@ -72,12 +72,12 @@ public:
             if (block_of_[id]) program.buffers[id].offset = blocks_[*block_of_[id]].offset;
     }
 
-    std::size_t fullest_step(Region region) {
+    std::size_t fullest_step() {
         find_lives();
         make_blocks();
         std::vector<std::int64_t> more(program_.steps.size() + 1);    // bytes than a step before
         for (const Block& block : blocks_) {
-            if (block.region != region) continue;
+            if (block.region != Region::worker && block.region != Region::core) continue;
             more[block.life.first] += block.bytes;
             more[block.life.last + 1] -= block.bytes;
         }
@@ -211,8 +211,8 @@ void place_buffers(Program& program) {
     Planner(program).place(program);
 }
 
-std::size_t fullest_step(const Program& program, Region region) {
-    return Planner(program).fullest_step(region);
+std::size_t fullest_step(const Program& program) {
+    return Planner(program).fullest_step();
 }
 
 }    // namespace slipway

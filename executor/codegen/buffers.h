@@ -10,8 +10,8 @@ namespace slipway {
 /// Offsets are multiples of 64 bytes.
 void place_buffers(Program& program);
 
-/// The step at which the buffers of a region have most bytes: the first of equals; past the last
-/// step where it has none.
-std::size_t fullest_step(const Program& program, Region region);
+/// The step at which the buffers of a replica, regions worker and core, have most bytes: the first
+/// of equals; past the last step where there are none.
+std::size_t fullest_step(const Program& program);
 
 }    // namespace slipway

@@ -14,6 +14,7 @@
 
 #include "api/base/check.h"
 #include "executor/codegen/buffers.h"
+#include "executor/codegen/core_arenas.h"
 #include "executor/codegen/joined_replicas.h"
 #include "executor/codegen/kernels/movement.h"
 #include "executor/codegen/node_views.h"
@@ -472,6 +473,7 @@ void Lowering::settle_together() {
                                       .cores = options_.cores,
                                       .saves_memory = options_.saves_memory});
     }
+    join_arenas(program_, {.cores = options_.cores, .workers = options_.workers});
     place_buffers(program_);
 }
 

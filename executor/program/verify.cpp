@@ -264,7 +264,8 @@ private:
         if (program_.replicas_together < 2 || !program_.buffers[id].is_in_turn ||
             life.first_touch == never)
             return;
-        if (program_.buffers[id].region != Region::worker ||
+        const Region region = program_.buffers[id].region;
+        if ((region != Region::worker && region != Region::core) ||
             in_one_go_[life.first_touch].last < life.last_touch)
             problem("%{} is not done with when the next replica has it", id);
     }

@@ -192,7 +192,17 @@ Graph layers(std::int64_t count) {
 }
 
 std::int64_t arena_bytes(const Program& program) {
-    return program.arena_bytes[std::size_t(Region::worker)] * program.replicas_together;
+    return (program.arena_bytes[std::size_t(Region::worker)] +
+            program.arena_bytes[std::size_t(Region::core)]) *
+           program.replicas_together;
+}
+
+/// Of 8 cores, or of 2, on two workers.
+std::int64_t planned_bytes(const Program& program) {
+    const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };
+    const int copies = 2 * program.replicas_together;
+    return copies * (arena(Region::worker) + arena(Region::core)) + arena(Region::shared) +
+           2 * arena(Region::sum);
 }
 
 // Goal: what lives between two joined steps is there once, however large.
@@ -234,6 +244,43 @@ TEST(RunTogether, some_products_have_the_same_bits_on_any_number_of_workers) {
         const auto again = run_graph(graph, inputs, {8, workers});
         for (std::size_t i = 0; i < once.size(); ++i)
             EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
+/// Layers with the gradients of their weights, summed over the cores: those of a core's rows, or of
+/// all cores' where a core has few.
+Graph training(std::int64_t count, std::int64_t rows) {
+    const std::int64_t features = 256, columns = 1024;
+    const auto weights = [&] {
+        return input({DType::f32, {features, columns}}, Placement::replicated, "w");
+    };
+    const DotAttributes turned{{}, {}, {1}, {1}}, over_rows{{}, {}, {0}, {0}};
+    std::vector<Tensor> inside, outside{tanh(core_input({rows, features}, DType::f32))};
+    std::vector<Tensor> up, down, gradients;
+    for (std::int64_t i = 0; i < count; ++i) {
+        up.push_back(weights());
+        down.push_back(weights());
+        inside.push_back(tanh(matmul(outside.back(), up.back())));
+        outside.push_back(tanh(dot_general(inside.back(), down.back(), turned)));
+    }
+    Tensor dy = outside.back();
+    for (auto i = std::size_t(count); i-- > 0;) {
+        const Tensor d_inside = matmul(dy, down[i]) * inside[i];
+        gradients.push_back(all_reduce(dot_general(dy, inside[i], over_rows)));
+        gradients.push_back(all_reduce(dot_general(outside[i], d_inside, over_rows)));
+        dy = dot_general(d_inside, up[i], turned) * outside[i];
+    }
+    return graph_of(gradients);
+}
+
+// Goal: all products (the images need no gradient) are joined in no more memory than that of two
+// cores with the same batch.
+TEST(RunTogether, takes_no_more_than_one_core_for_each_worker) {
+    for (const std::int64_t rows : {64, 128}) {
+        const Program joined = lower(training(8, rows), {.workers = 2, .cores = 8});
+        const Program of_two = lower(training(8, 4 * rows), {.workers = 2, .cores = 2});
+        EXPECT_EQ(count_together(joined), 31) << rows << " rows";
+        EXPECT_LE(planned_bytes(joined), planned_bytes(of_two)) << rows << " rows";
     }
 }
 

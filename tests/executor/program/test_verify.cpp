@@ -142,6 +142,8 @@ const Fault faults[] = {
          p.buffers[3].is_in_turn = true;
          p.buffers[3].region = Region::core;
          p.steps[2].continues = p.steps[3].continues = true;
+         p.steps[4].reads = {3, 4};
+         p.steps[4].batches_cores = true;
      },
      "not done with"},
     {"values_of_replicas_that_share_bytes_in_steps_in_one_go",
@@ -203,10 +205,11 @@ TEST(ProgramVerifier, lets_replicas_run_together_whose_values_lie_so) {
 }
 
 // Goal: in turn, the bytes of %3 are free for %7 once a replica has read them.
-TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
+Program with_values_in_turn(Region region) {
     Program program = sound_program();
     program.replicas_together = 2;
-    program.buffers.push_back(buffer_at(Region::worker, 0));
+    program.buffers[3].region = region;
+    program.buffers.push_back(buffer_at(region, 0));
     program.steps[3] = step({7}, {6});
     program.steps.insert(program.steps.begin() + 3, step({1}, {7}));
     program.stages[1].step_count = 4;
@@ -214,7 +217,12 @@ TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
     for (const std::size_t i : {2U, 3U, 4U})
         program.steps[i].continues = true;
     program.buffers[3].is_in_turn = program.buffers[7].is_in_turn = true;
-    EXPECT_THAT(find_problems(program), IsEmpty());
+    return program;
+}
+
+TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
+    for (const Region region : {Region::worker, Region::core})
+        EXPECT_THAT(find_problems(with_values_in_turn(region)), IsEmpty());
 }
 
 TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {
