@@ -91,11 +91,7 @@ struct Operands {
     std::int64_t written_step() const { return in_lines(written_bytes); }
     /// Whether there is nothing between one replica and the next.
     bool lie_close() const { return read_step() == read_bytes && written_step() == written_bytes; }
-    bool are_fewer_than_weights() const { return read_bytes + written_bytes <= weights_bytes; }
-    /// An eighth more at most.
-    bool are_few_beside_weights() const {
-        return read_bytes + written_bytes <= weights_bytes + weights_bytes / 8;
-    }
+    std::int64_t own_bytes() const { return read_bytes + written_bytes; }
 };
 
 /// What is read and what is written, as one replica has them.
@@ -229,11 +225,12 @@ bool pays_together(const ConvolutionSpec& spec) {
     const Sides sides(spec);
     const Operands operands = operands_of(spec);
     return order_of(sides.from) && order_of(sides.to) && operands.lie_close() &&
-           operands.are_few_beside_weights();
+           operands.own_bytes() <= operands.weights_bytes + operands.weights_bytes / 8;
 }
 
 bool is_worth_memory(const ConvolutionSpec& spec) {
-    return operands_of(spec).are_fewer_than_weights();
+    const Operands operands = operands_of(spec);
+    return operands.own_bytes() <= operands.weights_bytes;
 }
 
 std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const LibraryKernel& alone,
@@ -250,13 +247,14 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
 
 bool pays_together(const MatmulSpec& spec) {
     // Logits of all replicas would be given up first, and compared for half a second before.
-    constexpr std::int64_t rows_max = 128, result_bytes_max = std::int64_t{4} << 20;
+    constexpr std::int64_t rows_max = 256, result_bytes_max = std::int64_t{4} << 20;
+    const Operands operands = operands_of(spec);
     const auto is_one = [](const View& view) { return view.dims.size() == 3 && view.dims[0] == 1; };
     return is_one(spec.lhs) && is_one(spec.rhs) && is_one(spec.result) && is_dense(spec.lhs) &&
            is_dense(spec.result) && spec.lhs.dims[1] <= rows_max &&
-           (spec.lhs.dims[1] == 1 || operands_of(spec).lie_close()) &&
-           operands_of(spec).are_fewer_than_weights() &&
-           operands_of(spec).written_bytes <= result_bytes_max;
+           (spec.lhs.dims[1] == 1 || operands.lie_close()) &&
+           operands.own_bytes() <= 2 * operands.weights_bytes &&
+           operands.written_bytes <= result_bytes_max;
 }
 
 /// The rows of some replicas as one matrix. Single rows are a replica's step apart.

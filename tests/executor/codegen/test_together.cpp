@@ -106,6 +106,8 @@ const RowsCase rows_cases[] = {
     {"many_rows", 16, 160, 160},
     {"rows_of_a_transformer", 128, 256, 256},
     {"bf16_rows_of_a_transformer", 128, 256, 256, false, DType::bf16},
+    {"rows_of_two_sequences", 256, 256, 256},
+    {"bf16_rows_of_two_sequences", 256, 256, 256, false, DType::bf16},
     {"bf16", 2, 128, 128, false, DType::bf16},
     {"one_row_in_bf16", 1, 784, 512, true, DType::bf16},
 };
@@ -160,7 +162,7 @@ TEST(RunTogether, products_of_few_rows) {
     const Program program = lower(perceptron(rows_cases[0]), {.workers = 2, .cores = 8});
     EXPECT_EQ(program.replicas_together, 4);
     EXPECT_EQ(count_together(program), 2) << print(program);
-    const Graph of_many_rows = perceptron({"", 256, 256, 256});
+    const Graph of_many_rows = perceptron({"", 512, 256, 256});
     EXPECT_EQ(lower(of_many_rows, {.workers = 2, .cores = 8}).replicas_together, 1);
 }
 
