@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -55,6 +56,17 @@ bool lies_by_replica(const Buffer& buffer) {
     return (buffer.region == Region::worker || buffer.region == Region::core) && !buffer.is_in_turn;
 }
 
+std::int64_t in_lines(std::int64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::size_t writer_of(const Program& program, const Stage& stage, BufferId id) {
+    std::size_t step = stage.first_step;
+    while (std::ranges::count(program.steps[step].writes, id) == 0)
+        ++step;
+    return step;
+}
+
 class Planner {
 public:
     explicit Planner(const Program& program)
@@ -70,6 +82,7 @@ public:
         program.arena_bytes = place_blocks();
         for (BufferId id = 0; id < program.buffers.size(); ++id)
             if (block_of_[id]) program.buffers[id].offset = blocks_[*block_of_[id]].offset;
+        place_partials(program);
     }
 
     std::size_t fullest_step() {
@@ -87,6 +100,23 @@ public:
     }
 
 private:
+    /// What replicas contribute in one go is added up before they run the next steps.
+    void place_partials(Program& program) const {
+        program.partial_bytes.reset();
+        if (program.replicas_together == 1) return;
+        program.partial_bytes = 0;
+        for (Stage& stage : program.stages) {
+            std::map<std::size_t, std::int64_t> ends;    // by the first step in one go
+            for (Sum& sum : stage.sums) {
+                if (sum.by_block) continue;
+                std::int64_t& end = ends[in_one_go_[writer_of(program, stage, sum.buffer)].first];
+                sum.partial_offset = end;
+                end += in_lines(program.buffers[sum.buffer].shape.byte_count());
+                program.partial_bytes = std::max(*program.partial_bytes, end);
+            }
+        }
+    }
+
     void find_lives() {
         for (const Stage& stage : program_.stages) {
             const std::size_t last = stage.first_step + stage.step_count - 1;
@@ -130,8 +160,7 @@ private:
 
     std::size_t add_block(BufferId id) {
         const Buffer& buffer = program_.buffers[id];
-        const std::int64_t bytes =
-            (bytes_of_replica(program_, buffer) + alignment - 1) / alignment * alignment;
+        const std::int64_t bytes = in_lines(bytes_of_replica(program_, buffer));
         blocks_.push_back({.region = buffer.region,
                            .bytes = bytes,
                            .life = lives_[id],

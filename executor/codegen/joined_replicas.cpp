@@ -69,8 +69,8 @@ std::int64_t planned_bytes(Program& program, int workers, int cores, int partial
     place_buffers(program);
     const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };
     return arena(Region::worker) * workers * program.replicas_together +
-           arena(Region::core) * cores + arena(Region::shared) +
-           arena(Region::sum) * workers * partials;
+           arena(Region::core) * cores + arena(Region::shared) + arena(Region::sum) * workers +
+           bytes_of_partial(program) * workers * (partials - 1);
 }
 
 std::int64_t per_core_bytes(const Program& program, const std::vector<BufferId>& ids) {

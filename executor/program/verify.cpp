@@ -133,6 +133,31 @@ private:
             life.first = std::min(life.first, stage.first_step);
             life.last = std::max(life.last, end == 0 ? 0 : end - 1);
         }
+        if (program_.partial_bytes) check_partials(stage);
+    }
+
+    /// Contributions that are made in one go wait together.
+    void check_partials(const Stage& stage) {
+        struct Range {
+            std::size_t first_step;
+            std::int64_t begin, end;
+        };
+        std::vector<Range> taken;
+        for (const Sum& sum : stage.sums) {
+            const std::size_t writer = lives_[sum.buffer].first_write;
+            if (sum.by_block || writer == never) continue;
+            const Range range{in_one_go_[writer].first, sum.partial_offset,
+                              sum.partial_offset + program_.buffers[sum.buffer].shape.byte_count()};
+            if (range.begin < 0 || range.begin % 64 != 0 || range.end > *program_.partial_bytes)
+                problem("contributions to %{} lie outside what they have", sum.buffer);
+            for (const Range& other : taken)
+                if (other.first_step == range.first_step && other.begin < range.end &&
+                    range.begin < other.end)
+                    problem("contributions to %{} share bytes with others", sum.buffer);
+            taken.push_back(range);
+        }
+        if (program_.replicas_together < 2)
+            problem("contributions of replicas that run one after the other wait together");
     }
 
     /// What differs between the replicas lies where theirs are one after the other.

@@ -393,10 +393,10 @@ private:
     }
 
     std::byte* partial(const Sum& sum, std::size_t block, int index) const {
-        const Arena& arena =
-            index == 0 ? run_.memory.roots[block]
-                       : run_.memory.partials[std::size_t(worker_)][std::size_t(index - 1)];
-        return arena.data() + run_.program.buffers[sum.buffer].offset;
+        const std::int64_t offset = run_.program.buffers[sum.buffer].offset;
+        if (index == 0) return run_.memory.roots[block].data() + offset;
+        const Arena& arena = run_.memory.partials[std::size_t(worker_)][std::size_t(index - 1)];
+        return arena.data() + (run_.program.partial_bytes ? sum.partial_offset : offset);
     }
 
     void bind(std::size_t core) {

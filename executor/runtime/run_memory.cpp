@@ -27,7 +27,8 @@ void RunMemory::reserve(const Program& program) {
     reserve_all(std::span(core).first(core_arenas), Region::core, together);
     reserve_all(roots, Region::sum);
     for (std::vector<Arena>& of_worker : partials)
-        reserve_all(of_worker, Region::sum);
+        for (Arena& arena : of_worker)
+            arena.reserve(bytes_of_partial(program));
     shared.reserve(program.arena_bytes[std::size_t(Region::shared)]);
 }
 

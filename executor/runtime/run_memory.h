@@ -20,7 +20,7 @@ struct RunMemory {
     std::vector<Arena> core;      ///< by core, or by block where replicas run together
     Arena shared;
     std::vector<Arena> roots;                    ///< region sum, partial 0, by block
-    std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
+    std::vector<std::vector<Arena>> partials;    ///< partials 1.., by worker
 };
 
 }    // namespace slipway

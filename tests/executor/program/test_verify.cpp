@@ -158,6 +158,23 @@ const Fault faults[] = {
              p.steps[i].continues = true;
      },
      "share bytes"},
+    {"contributions_outside_what_they_have",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.partial_bytes = 32;
+     },
+     "lie outside"},
+    {"contributions_that_share_bytes",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.partial_bytes = 64;
+         p.buffers.push_back(buffer_at(Region::sum, 64));
+         p.stages[1].sums.push_back({7, Combine::add});
+         p.steps[2].writes.push_back(7);
+     },
+     "share bytes with others"},
+    {"contributions_of_replicas_one_after_the_other", [](Program& p) { p.partial_bytes = 64; },
+     "wait together"},
     {"a_block_step_of_one_core", [](Program& p) { p.stages[1].block_step_count = 1; }, "joins all"},
     {"a_replicated_stage_with_block_steps", [](Program& p) { p.stages[2].block_step_count = 1; },
      "block steps"},
@@ -223,6 +240,19 @@ Program with_values_in_turn(Region region) {
 TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
     for (const Region region : {Region::worker, Region::core})
         EXPECT_THAT(find_problems(with_values_in_turn(region)), IsEmpty());
+}
+
+// Goal: %7 is contributed when all replicas' %4 are added up.
+TEST(ProgramVerifier, lets_contributions_follow_each_other_in_the_same_bytes) {
+    Program program = sound_program();
+    program.replicas_together = 2;
+    program.partial_bytes = 64;
+    program.buffers.push_back(buffer_at(Region::sum, 64));
+    program.stages[1].sums.push_back({7, Combine::add});
+    program.steps[3].writes.push_back(7);
+    EXPECT_THAT(find_problems(program), IsEmpty());
+    program.steps[3].continues = true;
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("share bytes with others")));
 }
 
 TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <random>
 #include <stdexcept>
 
@@ -257,6 +258,24 @@ bool may_continue(Program program, std::size_t step) {
     return find_problems(program).empty();
 }
 
+/// Contributions that are made in one go get places of their own, others the same.
+void place_partials(Program& program) {
+    const std::vector<StepRange> in_one_go = steps_in_one_go(program);
+    program.partial_bytes = 0;
+    for (Stage& stage : program.stages) {
+        std::map<std::size_t, std::int64_t> ends;    // by the first step in one go
+        for (Sum& sum : stage.sums) {
+            std::size_t writer = stage.first_step;
+            while (std::ranges::count(program.steps[writer].writes, sum.buffer) == 0)
+                ++writer;
+            std::int64_t& end = ends[in_one_go[writer].first];
+            sum.partial_offset = end;
+            end += (program.buffers[sum.buffer].shape.byte_count() + 63) / 64 * 64;
+            program.partial_bytes = std::max(*program.partial_bytes, end);
+        }
+    }
+}
+
 /// The same program, each step run for all replicas of a block before the next; every other step
 /// that can be computes them at once, and a replica goes on with those after one that does not.
 Program with_replicas_together(Program program, const Team& team) {
@@ -297,6 +316,7 @@ Program with_replicas_together(Program program, const Team& team) {
     }
     for (std::size_t i = 0; i < program.steps.size(); ++i)
         program.steps[i].continues = may_continue(program, i);
+    place_partials(program);
     return program;
 }
 
