@@ -14,7 +14,8 @@ public:
     Arena(Arena&& other) noexcept;
     Arena& operator=(Arena&& other) noexcept;
 
-    /// Makes at least `byte_count` bytes available; when it must grow, the content is lost.
+    /// Makes at least `byte_count` bytes available, of any content; when it must grow, what it had
+    /// is lost.
     /// errors  exhausted when the system gives no memory
     void reserve(std::int64_t byte_count);
     /// 64-byte aligned at least.
@@ -27,5 +28,13 @@ private:
     std::byte* data_ = nullptr;
     std::int64_t byte_count_ = 0;
 };
+
+/// From now on the pages of arenas that end are kept for new ones of the same size, at most as many
+/// bytes; for a process that runs one attempt after the other. What is kept counts as the
+/// process's. 0, as at the start: none, and what is kept goes back to the system. From every
+/// thread.
+void keep_released_arenas(std::int64_t bytes_max);
+/// What is kept now.
+std::int64_t kept_arena_bytes();
 
 }    // namespace slipway
