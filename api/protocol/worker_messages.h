@@ -10,7 +10,8 @@ namespace slipway {
 // executor begins with. The agent sends orders, each with the descriptor of the run folder's lock;
 // the executor answers each attempt that ended well, and is ready for the next one then. Whatever
 // else ends an attempt ends the executor, which answers nothing. Once the agent has closed its end
-// no order follows.
+// no order follows. The run folder of an order may hold `position`, `executor.sock` and an empty
+// `output.log` of the run before, for the executor to use again: a new file costs more.
 
 /// The descriptor of that socket, as the executor begins.
 inline constexpr int worker_socket_fd = 3;

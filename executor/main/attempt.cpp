@@ -52,7 +52,7 @@ void say_last(FrameLog& log, const Ending& ending) {
 }
 
 Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
-                 const Trainer& trainer, const Clock& clock) {
+                 const Trainer& trainer, const Clock& clock, FrameListener* listener) {
     // Where OpenTelemetry's libraries look for it; before there are other threads.
     if (!order.traceparent.empty()) setenv("TRACEPARENT", order.traceparent.c_str(), 1);
     FrameLog log(run_folder / "frames.ndjson", clock);
@@ -70,7 +70,8 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
                                 .result = {},
                                 .exit_code = exit_orphaned});
                  _exit(exit_orphaned);
-             }},
+             },
+         .listener = listener},
         clock);
     FrameReporter reporter(
         [&](const Json& frame) {
@@ -113,11 +114,11 @@ Ending give_up(const std::filesystem::path& run_folder, const Ending& ending, co
 }    // namespace
 
 Ending run_to_ending(const std::filesystem::path& run_folder, const Trainer& trainer,
-                     const Clock& clock) {
+                     const Clock& clock, FrameListener* listener) {
     try {
         catch_stop_signals();
         const Result<ResolvedAttempt> order = read_attempt(run_folder);
-        if (order) return run_order(run_folder, *order, trainer, clock);
+        if (order) return run_order(run_folder, *order, trainer, clock, listener);
         const bool is_readable = order.error().code() != ErrorCode::conflict;
         return give_up(run_folder,
                        is_readable ? failed_with(order.error()) : of_another_build(order.error()),

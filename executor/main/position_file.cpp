@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <new>
@@ -12,9 +13,14 @@ namespace slipway {
 
 PositionFile::PositionFile(const std::filesystem::path& run_folder) {
     const UniqueFd file(open((run_folder / run_position_file).c_str(),
-                             O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+                             O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     // The blocks are there before they are written: a store to a hole of a full disk is a SIGBUS.
-    if (!file || posix_fallocate(file.get(), 0, sizeof(RunPosition)) != 0) return;
+    // One that is there is of this program: it keeps its blocks.
+    struct stat facts {};
+    if (!file || fstat(file.get(), &facts) != 0) return;
+    if (facts.st_size != sizeof(RunPosition) &&
+        (ftruncate(file.get(), 0) != 0 || posix_fallocate(file.get(), 0, sizeof(RunPosition)) != 0))
+        return;
     void* const place =
         mmap(nullptr, sizeof(RunPosition), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (place != MAP_FAILED) position_ = new (place) RunPosition{};

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,12 +24,16 @@
 #include "executor/main/attempt.h"
 #include "executor/main/private_memory.h"
 #include "executor/main/stop_signal.h"
+#include "executor/runtime/arena.h"
 
 namespace slipway {
 
 namespace {
 
 constexpr std::int64_t kept_bytes_max = std::int64_t{512} << 20;
+
+/// Those of a small model, whose page faults are a part of its first step that can be felt.
+constexpr std::int64_t kept_arena_bytes_max = std::int64_t{16} << 20;
 
 const std::string idle_text = "idle";
 
@@ -42,17 +47,29 @@ std::int64_t may_keep_bytes() {
 
 bool keeps_little() {
     if (private_memory_bytes() <= may_keep_bytes()) return true;
+    keep_released_arenas(0);
     malloc_trim(0);
+    keep_released_arenas(kept_arena_bytes_max);
     return private_memory_bytes() <= may_keep_bytes();
+}
+
+/// Whether what we write to lies there: an empty log comes along from run to run, and the first one
+/// is not ours to open.
+bool is_log(const std::filesystem::path& file) {
+    struct stat there {
+    }, ours{};
+    return lstat(file.c_str(), &there) == 0 && fstat(2, &ours) == 0 &&
+           there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
 /// An earlier process may have left something else in its place.
 void write_log_to(const std::filesystem::path& run_folder) {
     std::fflush(stdout);
     std::fflush(stderr);
-    const UniqueFd log(open((run_folder / "output.log").c_str(),
-                            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-                            0600));
+    const std::filesystem::path file = run_folder / "output.log";
+    if (is_log(file)) return;
+    const UniqueFd log(open(
+        file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
     if (!log) return;
     dup2(log.get(), 1);
     dup2(log.get(), 2);
@@ -64,13 +81,14 @@ void show(std::span<char> shown, const std::string& text) {
     std::ranges::copy(text, shown.begin());
 }
 
-Ending run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock& clock) {
+Ending run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock& clock,
+                   FrameListener& listener) {
     write_log_to(order.run_folder);
     unsetenv("TRACEPARENT");
     if (chdir(order.run_folder.c_str()) != 0) std::perror("the run folder cannot be entered");
     // A thread of its own: the next attempt finds no rounding mode or other state of this one.
     std::packaged_task<Ending()> run(
-        [&] { return run_to_ending(order.run_folder, trainer, clock); });
+        [&] { return run_to_ending(order.run_folder, trainer, clock, &listener); });
     std::future<Ending> ending = run.get_future();
     std::thread(std::move(run)).join();
     std::fflush(stdout);
@@ -85,10 +103,12 @@ int run_worker(OrderSocket& orders, const Trainer& trainer, const Clock& clock,
     // needs can be given back. Else each thread keeps a heap of its own of which most is free.
     mallopt(M_ARENA_MAX, 1);
     catch_stop_signals();
+    FrameListener listener;
+    keep_released_arenas(kept_arena_bytes_max);
     int exit_code = exit_done;
     while (auto received = orders.next(stop_signalled)) {
         show(shown, received->order.run_folder);
-        const Ending ending = run_ordered(received->order, trainer, clock);
+        const Ending ending = run_ordered(received->order, trainer, clock, listener);
         exit_code = ending.exit_code;
         if (!leaves_process_clean(ending) || stop_signalled() || !keeps_little()) break;
         received->lock.reset();

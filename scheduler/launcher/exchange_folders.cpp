@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -54,6 +55,12 @@ UniqueFd open_top(const fs::path& path) {
                 fmt::format("{} cannot be replaced: another folder stands there", path.string())};
 }
 
+bool is_empty_folder(const UniqueFd& folder, const fs::path& path) {
+    const FolderListing listing = list_folder(folder.get());
+    if (!listing) fail_exchange(path, errno);
+    return next_name(listing) == nullptr;
+}
+
 /// A folder whose files have second names in another one.
 struct LinkedFolder {
     std::string name;
@@ -61,11 +68,13 @@ struct LinkedFolder {
     UniqueFd second;
     std::vector<std::string> files;
     std::vector<LinkedFolder> folders;
+    std::vector<std::string> kept = {};    // they have no second name
 };
 
 class Exchange {
 public:
-    Exchange(const fs::path& fresh, const fs::path& target) : fresh_(fresh), target_(target) {}
+    Exchange(const fs::path& fresh, const fs::path& target, std::span<const KeptFile> kept)
+        : fresh_(fresh), target_(target), kept_(kept) {}
 
     void run(const std::optional<FolderId>& expected) {
         LinkedFolder top{{}, open_top(target_), open_top(fresh_), {}, {}};
@@ -113,6 +122,10 @@ private:
     void link_all(LinkedFolder& folder, int depth) {
         for (const std::string& name : names_in(folder.first)) {
             if (++entries_ > exchanged_entries_max) fail_exchange(target_, E2BIG);
+            if (depth == 0 && is_kept(folder, name)) {
+                folder.kept.push_back(name);
+                continue;
+            }
             if (linkat(folder.first.get(), name.c_str(), folder.second.get(), name.c_str(), 0) ==
                 0) {
                 folder.files.push_back(name);
@@ -122,6 +135,15 @@ private:
                 fail_exchange(target_ / name, errno);
             }
         }
+    }
+
+    bool is_kept(const LinkedFolder& folder, const std::string& name) const {
+        const auto found = std::ranges::find(kept_, name, &KeptFile::name);
+        if (found == kept_.end()) return false;
+        struct stat facts {};
+        return fstatat(folder.first.get(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (S_ISREG(facts.st_mode) || S_ISSOCK(facts.st_mode)) &&
+               (!found->when_empty || facts.st_size == 0);
     }
 
     void link_folder(LinkedFolder& above, const std::string& name, int depth) {
@@ -165,6 +187,7 @@ private:
         }
         // Made since the names were read.
         for (const std::string& name : names_in(folder.first)) {
+            if (std::ranges::find(folder.kept, name) != folder.kept.end()) continue;
             if (renameat2(folder.first.get(), name.c_str(), folder.second.get(), name.c_str(),
                           RENAME_NOREPLACE) != 0 &&
                 errno != ENOENT)
@@ -174,6 +197,7 @@ private:
 
     const fs::path fresh_;
     const fs::path target_;
+    const std::span<const KeptFile> kept_;
     int entries_ = 0;
     int folders_ = 0;
 };
@@ -184,9 +208,27 @@ FolderId folder_id(const fs::path& path) {
     return id_of(open_top(path), path);
 }
 
+bool move_folder(const fs::path& from, const fs::path& to) {
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+    if (errno != EEXIST) fail_exchange(to, errno);
+    return false;
+}
+
+bool move_empty_folder(const fs::path& from, const fs::path& to, const FolderId& expected) {
+    const UniqueFd folder = open_top(from);
+    if (id_of(folder, from) != expected || !is_empty_folder(folder, from)) return false;
+    if (!move_folder(from, to)) fail_exchange(to, EEXIST);
+    if (folder_id(to) != expected) {
+        move_folder(to, from);
+        fail_other_folder(from);
+    }
+    if (!is_empty_folder(folder, from)) fail_exchange(from, ENOTEMPTY);
+    return true;
+}
+
 void exchange_folders(const fs::path& fresh, const fs::path& target,
-                      const std::optional<FolderId>& expected) {
-    Exchange(fresh, target).run(expected);
+                      const std::optional<FolderId>& expected, std::span<const KeptFile> kept) {
+    Exchange(fresh, target, kept).run(expected);
 }
 
 }    // namespace slipway

@@ -173,6 +173,9 @@ public:
     /// What the program of this job's attempt waits for, when it was launched and has not begun;
     /// one sentence for a person, or empty.
     virtual std::string explain_wait(const std::string& /*job_id*/) const { return {}; }
+    /// Does what can be done before the next launch, so that it takes less time. After a program
+    /// has ended.
+    virtual void tidy() const {}
     /// Ends programs that stay and have had nothing to do for too long. Often.
     virtual void end_idle(Tick /*now*/) const {}
 

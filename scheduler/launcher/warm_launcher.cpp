@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -137,16 +138,35 @@ LaunchRequest worker_request(const LaunchRequest& request, const fs::path& folde
     return made;
 }
 
+/// Of a folder, or of the one that it would be made in.
+std::optional<dev_t> device_of(const fs::path& folder) {
+    struct stat facts {};
+    if (stat(folder.c_str(), &facts) == 0) return facts.st_dev;
+    if (!folder.has_relative_path()) return std::nullopt;
+    return device_of(folder.parent_path());
+}
+
 /// Folders change places within one file system alone.
 bool can_lend(const std::vector<fs::path>& own, const fs::path& workers) {
     std::error_code there;
     fs::create_directories(workers, there);
-    struct stat ours {};
-    if (stat(workers.c_str(), &ours) != 0) return false;
-    return std::ranges::all_of(own, [&ours](const fs::path& folder) {
-        struct stat facts {};
-        return stat(folder.c_str(), &facts) == 0 && facts.st_dev == ours.st_dev;
-    });
+    const auto ours = device_of(workers);
+    return std::ranges::all_of(
+        own, [&ours](const fs::path& folder) { return ours && device_of(folder) == ours; });
+}
+
+/// What must be there before a worker is given the run. Its own folders need not: those of the
+/// worker take their names.
+LaunchRequest to_prepare(const LaunchRequest& request) {
+    LaunchRequest made;
+    made.project_number = request.project_number;
+    made.orders = request.orders;
+    std::error_code absent;
+    std::ranges::copy_if(
+        request.stay->own, std::back_inserter(made.writable), [&absent](const fs::path& folder) {
+            return fs::exists(folder, absent) || !fs::exists(folder.parent_path(), absent);
+        });
+    return made;
 }
 
 struct WorkerRecord {
@@ -182,12 +202,8 @@ WarmLauncher::WarmLauncher(LauncherOptions local, WarmOptions options, const Clo
 std::unique_ptr<LaunchedProcess> WarmLauncher::launch(const LaunchRequest& request) const {
     pool_->take_back(request.shared);
     if (!request.stay) return local_.launch(request);
-    LaunchRequest folders;
-    folders.project_number = request.project_number;
-    folders.writable = request.stay->own;
-    folders.orders = request.orders;
-    local_.prepare(folders);
     if (!can_lend(request.stay->own, options_.folder)) return local_.launch(request);
+    local_.prepare(to_prepare(request));
     std::shared_ptr<Worker> worker = take(request);
     const bool had_waited = worker != nullptr;
     if (!worker) worker = start(request);

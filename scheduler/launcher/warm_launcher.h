@@ -31,6 +31,7 @@ public:
     bool end_left(const ProcessId& id) const override;
     std::string id_scope() const override;
     void remove_left(Instant now) const override;
+    void tidy() const override { pool_->take_back_all(); }
     void end_idle(Tick now) const override;
 
     const WorkerPool& pool() const { return *pool_; }

@@ -12,14 +12,24 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "api/base/error.h"
+#include "api/protocol/run_position.h"
+
 namespace slipway {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+/// Of a run folder: what the next run uses again.
+constexpr auto kept_files = std::to_array<KeptFile>({
+    {.name = run_position_file},
+    {.name = "executor.sock"},
+    {.name = "output.log", .when_empty = true},
+});
 
 [[noreturn]] void fail_worker(const char* doing, int reason) {
     throw Error{ErrorCode::unavailable, fmt::format("cannot {}: {}", doing, std::strerror(reason))};
@@ -51,6 +61,14 @@ void send_with_descriptor(int socket, const std::string& text, int descriptor) {
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
     if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != ssize_t(text.size()))
         fail_worker("give an attempt to a worker", errno);
+}
+
+/// An empty folder with the owner of another one.
+void make_like(const fs::path& folder, const fs::path& other) {
+    struct stat facts {};
+    if (stat(other.c_str(), &facts) != 0 || mkdir(folder.c_str(), 0700) != 0 ||
+        (facts.st_uid != geteuid() && chown(folder.c_str(), facts.st_uid, facts.st_gid) != 0))
+        fail_worker("make a folder for a run", errno);
 }
 
 /// Another build in the same place is another file, or has another time.
@@ -91,7 +109,7 @@ Worker::Worker(WorkerKey key, fs::path folder, const StayRequest& first,
       sockets_(std::move(sockets)),
       events_(make_epoll({sockets_.ours.get(), process_->end_fd()})) {
     for (const fs::path& path : first.own)
-        lent_.push_back({path, folder_id(path)});
+        lent_.push_back({path, folder_id(path), path == first.run_folder});
 }
 
 void Worker::begin(const StayRequest& run, int lock_fd) {
@@ -101,21 +119,33 @@ void Worker::begin(const StayRequest& run, int lock_fd) {
 
 void Worker::give(const StayRequest& run, int lock_fd) {
     take_folders_back();
-    for (const fs::path& target : run.own) {
-        const fs::path ours = folder_ / fmt::to_string(lent_.size());
-        const FolderId id = folder_id(ours);
-        exchange_folders(ours, target);
-        lent_.push_back({target, id});
-    }
+    for (const fs::path& target : run.own)
+        lend(run, target);
     begin(run, lock_fd);
+}
+
+void Worker::lend(const StayRequest& run, const fs::path& target) {
+    const fs::path ours = folder_ / fmt::to_string(lent_.size());
+    const FolderId id = folder_id(ours);
+    const bool alone = move_folder(ours, target);
+    if (!alone) exchange_folders(ours, target);
+    lent_.push_back({target, id, target == run.run_folder, alone});
 }
 
 void Worker::take_folders_back() {
     while (!lent_.empty()) {
-        exchange_folders(folder_ / fmt::to_string(lent_.size() - 1), lent_.back().path,
-                         lent_.back().id);
+        take_back(lent_.back(), folder_ / fmt::to_string(lent_.size() - 1));
         lent_.pop_back();
     }
+}
+
+void Worker::take_back(const LentFolder& lent, const fs::path& place) const {
+    if (lent.stands_alone) {
+        if (move_empty_folder(lent.path, place, lent.id)) return;
+        make_like(place, lent.path);
+    }
+    const std::span<const KeptFile> kept(kept_files);
+    exchange_folders(place, lent.path, lent.id, lent.is_run_folder ? kept : kept.first(0));
 }
 
 bool Worker::has_lent(const fs::path& path) const {

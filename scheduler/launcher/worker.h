@@ -46,10 +46,11 @@ public:
     /// errors  throws unavailable: the worker must be ended
     void begin(const StayRequest& run, int lock_fd);
     /// Hands it another run: the folders that it may write are taken from the last one, and stand
-    /// where those of this one are.
+    /// where those of this one are, or would be: only the folders that hold them must be there.
     /// errors  as begin()
     void give(const StayRequest& run, int lock_fd);
-    /// Takes the folders from the last run, whose own stand there again.
+    /// Takes the folders from the last run, whose own stand there again: none where there was none
+    /// and nothing was written.
     /// errors  as begin(), also when another attempt of the last run has its folders by now
     void take_folders_back();
     /// Whether the last run's folders, which it still has, hold `path`.
@@ -70,7 +71,12 @@ private:
     struct LentFolder {
         std::filesystem::path path;
         FolderId id;
+        bool is_run_folder = false;
+        bool stands_alone = false;    ///< no folder stood there, and none waits in its place
     };
+
+    void lend(const StayRequest& run, const std::filesystem::path& target);
+    void take_back(const LentFolder& lent, const std::filesystem::path& place) const;
 
     const WorkerKey key_;
     const std::filesystem::path folder_;

@@ -50,17 +50,27 @@ void WorkerPool::take_back(const std::vector<fs::path>& paths) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(idle_, [&](std::shared_ptr<Worker>& worker) {
         const auto has = [&](const fs::path& path) { return worker->has_lent(path); };
-        if (std::ranges::none_of(paths, has)) return false;
-        try {
-            worker->take_folders_back();
-            return false;
-        } catch (const Error& error) {
-            log_warn("a worker is not used again",
-                     {{"worker", worker->folder().string()}, {"reason", error.what()}});
-            end_locked(std::move(worker));
-            return true;
-        }
+        return std::ranges::any_of(paths, has) && !take_back_locked(worker);
     });
+}
+
+void WorkerPool::take_back_all() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(idle_,
+                  [this](std::shared_ptr<Worker>& worker) { return !take_back_locked(worker); });
+}
+
+/// False: it is ended.
+bool WorkerPool::take_back_locked(std::shared_ptr<Worker>& worker) {
+    try {
+        worker->take_folders_back();
+        return true;
+    } catch (const Error& error) {
+        log_warn("a worker is not used again",
+                 {{"worker", worker->folder().string()}, {"reason", error.what()}});
+        end_locked(std::move(worker));
+        return false;
+    }
 }
 
 fs::path WorkerPool::begin() {

@@ -25,6 +25,8 @@ public:
     /// folder that stood there when it started, and could not read the one that takes its place
     /// later.
     void take_back(const std::vector<std::filesystem::path>& paths);
+    /// Idle workers give back all that they have: the next run of each need not wait for it.
+    void take_back_all();
     /// Makes room for another worker and names its folder, which is not there yet.
     std::filesystem::path begin();
     /// A worker that was begun never ran, or has ended with nothing left of it.
@@ -43,6 +45,7 @@ public:
 
 private:
     void end_locked(std::shared_ptr<Worker> worker);
+    bool take_back_locked(std::shared_ptr<Worker>& worker);
 
     const std::filesystem::path folder_;
     const int workers_max_;

@@ -77,7 +77,8 @@ struct FrameChannel::Parts {
         : log(log_),
           options(std::move(options_)),
           clock(clock_),
-          listener(listen_unix(options.run_folder, "executor.sock")),
+          listener((options.listener != nullptr ? *options.listener : own_listener)
+                       .listen_in(options.run_folder)),
           waker(make_event()),
           began(clock.tick()),
           last_request(clock.tick().time_since_epoch().count()) {}
@@ -85,7 +86,8 @@ struct FrameChannel::Parts {
     const FrameLog& log;
     const FrameChannelOptions options;
     const Clock& clock;
-    const UniqueFd listener;
+    FrameListener own_listener;
+    const int listener;
     const UniqueFd waker;
     const Tick began;
     std::atomic<bool> stopping{false};
@@ -139,7 +141,7 @@ struct FrameChannel::Parts {
     }
 
     void wait() {
-        std::vector<pollfd> polled{{listener.get(), POLLIN, 0}, {waker.get(), POLLIN, 0}};
+        std::vector<pollfd> polled{{listener, POLLIN, 0}, {waker.get(), POLLIN, 0}};
         for (const Connection& connection : pending)
             polled.push_back({connection.fd.get(), POLLIN, 0});
         if (agent) {
@@ -166,8 +168,7 @@ struct FrameChannel::Parts {
 
     void accept_pending() {
         while (true) {
-            UniqueFd accepted(
-                accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            UniqueFd accepted(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
             if (!accepted) return;
             // The oldest silent one makes room: it had its time to say hello.
             if (pending.size() == pending_max) pending.erase(pending.begin());

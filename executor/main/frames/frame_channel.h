@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/base/clock.h"
+#include "executor/main/frames/frame_listener.h"
 #include "executor/main/frames/frame_log.h"
 
 namespace slipway {
@@ -20,6 +21,8 @@ struct FrameChannelOptions {
     /// way out for a run that does not end by itself. 0: never.
     std::chrono::milliseconds abandoned_after{0};
     std::function<void()> on_abandoned = {};
+    /// Of a process that stays; it outlives the channel. Null: the channel has its own.
+    FrameListener* listener = nullptr;
 };
 
 /// The executor's side of executor.sock: one agent at a time gets every frame after the number it

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <thread>
@@ -86,6 +87,52 @@ TEST_F(ExchangeFolders, leave_a_folder_alone_that_is_not_the_expected_one) {
     EXPECT_TRUE(fs::is_empty(fresh));
     exchange_folders(fresh, target, before);
     EXPECT_EQ(folder_id(fresh), before);
+}
+
+TEST_F(ExchangeFolders, take_along_what_is_kept_and_nothing_else) {
+    constexpr auto kept = std::to_array<KeptFile>(
+        {{.name = "position"}, {.name = "log", .when_empty = true}, {.name = "last"}});
+    folder.write("target/frames", "1\n");
+    folder.write("target/position", "7");
+    folder.write("target/log", "");
+    folder.write("target/last/log", "");
+    const ino_t position = inode_of(target / "position");
+    exchange_folders(fresh, target, {}, kept);
+    EXPECT_EQ(inode_of(fresh / "position"), position);
+    EXPECT_TRUE(fs::exists(fresh / "log"));
+    EXPECT_FALSE(fs::exists(target / "position"));
+    EXPECT_TRUE(fs::exists(target / "last" / "log")) << "neither folders, nor what is below them";
+    EXPECT_TRUE(fs::exists(target / "frames"));
+    // The next run: what it has is put beside them.
+    exchange_folders(fresh, target);
+    EXPECT_EQ(inode_of(target / "position"), position);
+    EXPECT_TRUE(fs::is_empty(fresh));
+    std::ofstream(target / "log") << "words";
+    fs::remove(target / "position");
+    fs::create_symlink("frames", target / "position");
+    exchange_folders(fresh, target, {}, kept);
+    EXPECT_TRUE(fs::is_empty(fresh)) << "neither a log with words, nor a link";
+    EXPECT_EQ(read_file(target / "log"), "words");
+}
+
+TEST_F(ExchangeFolders, move_only_to_a_name_that_is_free_and_back_only_while_empty) {
+    const FolderId id = folder_id(fresh);
+    const fs::path other = folder.path() / "other";
+    EXPECT_FALSE(move_folder(fresh, target));
+    EXPECT_EQ(folder_id(fresh), id);
+    EXPECT_THROW(move_folder(folder.path() / "absent", other), Error);
+    EXPECT_THROW(move_folder(fresh, folder.path() / "absent" / "other"), Error);
+    ASSERT_TRUE(move_folder(fresh, other));
+    EXPECT_EQ(folder_id(other), id);
+    EXPECT_FALSE(move_empty_folder(other, fresh, folder_id(target))) << "another folder";
+    folder.write("other/weights", "bits");
+    EXPECT_FALSE(move_empty_folder(other, fresh, id));
+    EXPECT_EQ(read_file(other / "weights"), "bits");
+    fs::remove(other / "weights");
+    EXPECT_THROW(move_empty_folder(other, target, id), Error) << "something stands there";
+    ASSERT_TRUE(move_empty_folder(other, fresh, id));
+    EXPECT_EQ(folder_id(fresh), id);
+    EXPECT_THROW(move_empty_folder(other, fresh, id), Error);
 }
 
 // Method: a reader opens a file by its path all the time, while its folder is exchanged.
