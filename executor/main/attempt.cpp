@@ -41,6 +41,12 @@ StopReason stop_reason(const FrameChannel& channel, std::chrono::milliseconds gr
     return channel.agent_silence() >= grace ? StopReason::orphaned : StopReason::none;
 }
 
+/// A first step is what somebody waits for.
+Urgency urgency_of(const Json& frame, bool& stepped) {
+    if (frame.at("type") != "metric") return Urgency::with_others;
+    return std::exchange(stepped, true) ? Urgency::soon : Urgency::now;
+}
+
 /// Emits the last frame; a disk so full that not even that fits leaves only the exit code.
 void say_last(FrameLog& log, const Ending& ending) {
     try {
@@ -74,9 +80,9 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
          .listener = listener},
         clock);
     FrameReporter reporter(
-        [&](const Json& frame) {
+        [&, stepped = false](const Json& frame) mutable {
             log.emit(frame);
-            channel.wake();
+            channel.wake(urgency_of(frame, stepped));
         },
         {.stop = [&] { return stop_reason(channel, grace); },
          .save =

@@ -4,8 +4,10 @@
 // follows. Who connects must show the attempt's fence in its first message; a newer connection
 // with the right fence takes the place of the older one, since an agent that was replaced may
 // not know it yet. One thread polls the sockets and a descriptor that wakes it. After it has sent
-// frames it takes no notice of new ones for half the channel's age, at most 20 ms: a first step is
-// sent at once, and later frames, of which the agent stores ten a second, wake nobody one by one.
+// frames it takes no notice of new ones for half the channel's age, at most 20 ms: later frames, of
+// which the agent stores ten a second, wake nobody one by one. Nor do the first ones: a run that
+// finds its programs says eight times what it is about to do before its first step, which is sent
+// at once, and each wake-up here is one of the agent's, too.
 #include "executor/main/frames/frame_channel.h"
 
 #include <poll.h>
@@ -36,6 +38,8 @@ constexpr std::size_t line_bytes_max = 65536;    // of what an agent says
 constexpr std::size_t send_bytes = 256 << 10;    // read ahead from the log
 constexpr std::size_t frame_bytes_max = 1 << 20;
 constexpr std::chrono::milliseconds rest_max{20};    // between two times that frames are sent
+constexpr std::chrono::milliseconds young_max{50};
+constexpr std::chrono::milliseconds look_every{5};    // for frames that wake nobody, while young
 
 struct Connection {
     UniqueFd fd;
@@ -91,7 +95,8 @@ struct FrameChannel::Parts {
     const UniqueFd waker;
     const Tick began;
     std::atomic<bool> stopping{false};
-    std::atomic<bool> rests{false};    // and looks for new frames soon: nobody need wake it
+    std::atomic<bool> hurried{false};    // a frame was sent at once
+    std::atomic<bool> rests{false};      // and looks for new frames soon: nobody need wake it
     std::atomic<Tick::rep> last_request;
     std::atomic<std::int64_t> saves_requested{0};
 
@@ -103,6 +108,7 @@ struct FrameChannel::Parts {
     // The thread's own.
     std::vector<Connection> pending;
     std::optional<Connection> agent;
+    std::vector<pollfd> polled;
     Tick next_heartbeat{};
     Tick rests_until{};
     bool abandoned = false;
@@ -141,22 +147,32 @@ struct FrameChannel::Parts {
     }
 
     void wait() {
-        std::vector<pollfd> polled{{listener, POLLIN, 0}, {waker.get(), POLLIN, 0}};
+        polled = {{listener, POLLIN, 0}, {waker.get(), POLLIN, 0}};
         for (const Connection& connection : pending)
             polled.push_back({connection.fd.get(), POLLIN, 0});
         if (agent) {
             const bool full = !agent->to_send.empty();
             polled.push_back({agent->fd.get(), short(POLLIN | (full ? POLLOUT : 0)), 0});
         }
-        const Tick until = rests ? std::min(rests_until, next_heartbeat) : next_heartbeat;
-        const auto rest =
-            std::chrono::ceil<std::chrono::milliseconds>(until - clock.tick()).count();
+        Tick until = rests ? std::min(rests_until, next_heartbeat) : next_heartbeat;
+        const Tick now = clock.tick();
+        if (agent && !hurried && now < began + young_max) until = std::min(until, now + look_every);
+        const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
         const auto heartbeat_ms = options.heartbeat_every.count();
         poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, heartbeat_ms)));
         std::uint64_t count = 0;
-        [[maybe_unused]] const ssize_t got = read(waker.get(), &count, sizeof(count));
+        if (is_ready(waker.get())) [[maybe_unused]]
+            const ssize_t got = read(waker.get(), &count, sizeof(count));
         // Before the log is looked at: who writes to it after that look wakes us.
         if (rests && clock.tick() >= rests_until) rests = false;
+    }
+
+    /// It looks for new frames, and goes on to for a while.
+    bool looks_itself() const { return !hurried && clock.tick() < began + young_max - look_every; }
+
+    bool is_ready(int fd) const {
+        return std::ranges::any_of(
+            polled, [fd](const pollfd& one) { return one.fd == fd && one.revents != 0; });
     }
 
     /// A start is not kept waiting.
@@ -167,16 +183,18 @@ struct FrameChannel::Parts {
     }
 
     void accept_pending() {
-        while (true) {
+        while (is_ready(listener)) {
             UniqueFd accepted(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
             if (!accepted) return;
             // The oldest silent one makes room: it had its time to say hello.
             if (pending.size() == pending_max) pending.erase(pending.begin());
+            polled.push_back({accepted.get(), POLLIN, POLLIN});    // it may have said hello already
             pending.push_back({.fd = std::move(accepted), .received = {}, .to_send = {}});
         }
     }
 
     void read_requests(Connection& from) {
+        if (!is_ready(from.fd.get())) return;
         read_available(from);
         while (!from.closed) {
             const auto line = take_line(from.received);
@@ -261,8 +279,13 @@ FrameChannel::~FrameChannel() {
     parts_->thread.join();
 }
 
-void FrameChannel::wake() {
-    if (!parts_->rests) parts_->notify();
+void FrameChannel::wake(Urgency urgency) {
+    if (urgency == Urgency::now) {
+        parts_->hurried = true;
+        parts_->notify();
+    } else if (!parts_->rests && !(urgency == Urgency::with_others && parts_->looks_itself())) {
+        parts_->notify();
+    }
 }
 
 std::optional<std::string> FrameChannel::stop_reason() const {

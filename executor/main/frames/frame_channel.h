@@ -25,6 +25,14 @@ struct FrameChannelOptions {
     FrameListener* listener = nullptr;
 };
 
+/// How soon new frames are sent.
+enum class Urgency {
+    with_others,    ///< within 5 ms until the first one that is that goes now, at most 45 ms; then
+                    ///< soon
+    soon,           ///< at once, but no sooner than 20 ms after others
+    now             ///< at once
+};
+
 /// The executor's side of executor.sock: one agent at a time gets every frame after the number it
 /// names, then new ones as they come, and heartbeats. A newer hello with the right fence takes the
 /// place of the older connection. Frames are read from the log's file, so memory stays small
@@ -39,8 +47,8 @@ public:
     FrameChannel(const FrameChannel&) = delete;
     FrameChannel& operator=(const FrameChannel&) = delete;
 
-    /// New frames are in the log: sends them within 20 ms, in the first milliseconds at once.
-    void wake();
+    /// New frames are in the log.
+    void wake(Urgency urgency = Urgency::soon);
     /// What the agent asked for, the word of an Intent; the first request stays.
     std::optional<std::string> stop_reason() const;
     /// The highest number of a request to save: how many have been asked for, ever.

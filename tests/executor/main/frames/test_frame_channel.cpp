@@ -138,6 +138,34 @@ TEST(FrameChannel, what_comes_while_it_rests_is_not_forgotten) {
     EXPECT_EQ(agent.numbers(), range(1, frames));
 }
 
+// Goal: a frame that wakes nobody is sent as well: before the first that is sent at once, after it,
+// and when none comes.
+// Method: no heartbeat that could send it by chance.
+TEST(FrameChannel, what_goes_with_others_needs_none) {
+    const TempFolder folder;
+    for (const auto age : {0ms, 100ms}) {
+        std::filesystem::remove(folder.path() / "frames.ndjson");
+        FrameLog log(folder.path() / "frames.ndjson", system_clock());
+        FrameChannel channel(log,
+                             {.run_folder = folder.path(), .fence = "f00d", .heartbeat_every = 1h},
+                             system_clock());
+        TestAgent agent(folder.path(), "f00d", 0);
+        poll(nullptr, 0, int(age.count()));
+        std::size_t said = 0;
+        const auto say = [&](Urgency urgency) {
+            log.emit({{"type", "log"}, {"level", "info"}, {"message", "x"}});
+            channel.wake(urgency);
+            ++said;
+        };
+        using enum Urgency;
+        for (const Urgency urgency : {with_others, now, with_others, now, soon, with_others, now}) {
+            say(with_others);
+            say(urgency);
+            ASSERT_TRUE(agent.hears_numbers(said)) << said << " after " << age.count() << " ms";
+        }
+    }
+}
+
 TEST(FrameChannel, a_new_agent_gets_only_what_it_does_not_know) {
     const TempFolder folder;
     Executor executor(folder.path());
