@@ -38,6 +38,8 @@ namespace {
 constexpr std::chrono::milliseconds pause_min{100};    // after a failed turn
 constexpr std::chrono::milliseconds pause_max{2000};
 
+constexpr std::size_t spare_records = 16;
+
 constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
 
 constexpr std::size_t id_bytes = 16;
@@ -74,7 +76,7 @@ struct Agent::Parts {
               options.heartbeat_every, [this] { notify(false, false); }, clock),
           launcher(*options.launcher),
           projects(store),
-          records(records_folder(options), launcher.id_scope()),
+          records(records_folder(options), launcher.id_scope(), spare_records),
           reconciler(parts(), clock, counts, [this] { notify(false, false); }),
           checker(parts()),
           splitter(parts()),
@@ -130,10 +132,7 @@ struct Agent::Parts {
 
     void work() {
         while (wait()) {
-            SupervisorEvents events = supervisor.take_events();
-            reconciler.drain_events(events);
-            checker.drain_events(events);
-            splitter.drain_events(events);
+            drain_events();
             try {
                 turn();
                 pause = {};
@@ -148,6 +147,21 @@ struct Agent::Parts {
             }
             publish();
         }
+    }
+
+    void drain_events() {
+        SupervisorEvents events = supervisor.take_events();
+        reconciler.drain_events(events);
+        checker.drain_events(events);
+        splitter.drain_events(events);
+    }
+
+    /// Another start waits no longer for a first step that is there than the step for the start.
+    /// After an outage nothing is stored before the look has ended.
+    void after_start() {
+        if (!reconciled) return;
+        drain_events();
+        reconciler.relay();
     }
 
     static void tell(const std::exception& error) {
@@ -201,7 +215,7 @@ struct Agent::Parts {
             renew.take(now);
         }
         const bool looks = reconcile.next <= now || !reconciled;
-        if (looks) reconciler.reconcile();
+        if (looks) reconciler.reconcile([this] { after_start(); });
         reconciled = true;
         relay_next = reconciler.relay();
         if (reconciler.take_garbage()) collector.wake();

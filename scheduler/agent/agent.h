@@ -34,6 +34,8 @@ struct AgentOptions {
     std::shared_ptr<const Launcher> launcher;    ///< runs executors; not null
     /// What all jobs of this machine may use together; 0: no limit.
     std::int64_t memory_bytes = 0;
+    /// Run folders that are made ahead: for a launcher that starts an executor within milliseconds.
+    std::size_t spare_run_folders = 0;
     /// Of the copies of decoded datasets that executors of this host share; 0: each has its own.
     std::int64_t decoded_bytes_max = std::int64_t{32} << 30;
     std::int64_t check_memory_bytes = std::int64_t{4} << 30;    ///< of a check, a split, an export

@@ -44,9 +44,8 @@ namespace {
 constexpr std::size_t output_tail_bytes = 600;
 constexpr int step_threads = 4;
 
-bool is_there(const fs::path& path) {
-    std::error_code problem;
-    return fs::symlink_status(path, problem).type() != fs::file_type::not_found;
+fs::path spares_folder(const AgentOptions& options) {
+    return options.home / "spare-runs" / fmt::format("host-{}", options.machine_host);
 }
 
 /// "2" of rank 0, "2.1" of rank 1: members of one attempt may share a home folder.
@@ -98,15 +97,17 @@ AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock
       records_(parts.records),
       counts_(counts),
       on_step_ended_(std::move(on_step_ended)),
-      steps_(step_threads) {}
+      spares_(spares_folder(parts.options), parts.options.spare_run_folders),
+      steps_(step_threads),
+      preparations_(1) {}
 
-void AttemptReconciler::reconcile() {
+void AttemptReconciler::reconcile(const std::function<void()>& after_start) {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
     std::set<std::string> names;
     for (const store::HostAttempt& each : found) {
         const std::string name = name_of(each);
         names.insert(name);
-        alone(name, [&] { reconcile_one(name, each); });
+        alone(name, [&] { reconcile_one(name, each, after_start); });
     }
     for (auto& [name, live] : live_)
         if (!live.busy && !names.contains(name)) let_go(live);
@@ -117,10 +118,12 @@ void AttemptReconciler::reconcile() {
     end_forgotten(names);
 }
 
-void AttemptReconciler::reconcile_one(const std::string& name, const store::HostAttempt& found) {
+void AttemptReconciler::reconcile_one(const std::string& name, const store::HostAttempt& found,
+                                      const std::function<void()>& after_start) {
     const auto known = live_.find(name);
     if (known == live_.end()) {
         begin(found);
+        after_start();
     } else if (known->second.key.fence == found.attempt.fence) {
         update(found, known->second);
     } else if (!known->second.busy) {
@@ -232,10 +235,10 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
 /// False: somebody who must go first is still there.
 bool AttemptReconciler::find_or_start(const store::HostAttempt& found, const Inputs& inputs,
                                       bool was_started, Live& live) {
-    make_run_folder(live.folder);
+    if (live.hosts > 1 || !spares_.take(live.folder)) make_run_folder(live.folder);
     const std::optional<UniqueFd> lock = lock_run_folder(live.folder);
     if (!lock) return is_unknown_for_long(live);
-    const bool began = was_started || is_there(live.folder / "frames.ndjson");
+    const bool began = was_started || has_frames(live.folder);
     const bool alone = !began && is_left_alone(found);
     if (began || found.intent || alone) {
         if (!began) live.problem = "it was ended before its executor started";
@@ -326,7 +329,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
             attempt_memory_bytes(options_, found.spec, int(found.member().cores.size())),
         .member = live.hosts > 1 ? std::optional(member_order(found, live)) : std::nullopt};
     const fs::path order = live.folder / "attempt.json";
-    write_file_aside(order, to_json(attempt_order(found, paths)).dump());
+    write_order(live.folder, to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),
         .process = {.program = options_.executor,
@@ -474,20 +477,20 @@ void AttemptReconciler::set_time_limit(const store::HostAttempt& found, Live& li
 }
 
 store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
-    return decide_end({.done = live.done,
-                       .exit_status = exit_status_of(*live.ended),
-                       .cause = live.ended->cause,
-                       .memory = live.ended->memory,
-                       .job_state = live.job_state,
-                       .restarts = live.restarts,
-                       .problem = live.problem,
-                       .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
-                       .unheard = live.ended->exit && live.ended->exit->had_waited &&
-                                  !is_there(live.folder / "frames.ndjson"),
-                       .knows_order = live.done && live.done->code == wrong_build_code &&
-                                      knows_order(live.folder),
-                       .note = live.ended->note,
-                       .position = left_position(live.folder)});
+    return decide_end(
+        {.done = live.done,
+         .exit_status = exit_status_of(*live.ended),
+         .cause = live.ended->cause,
+         .memory = live.ended->memory,
+         .job_state = live.job_state,
+         .restarts = live.restarts,
+         .problem = live.problem,
+         .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
+         .unheard = live.ended->exit && live.ended->exit->had_waited && !has_frames(live.folder),
+         .knows_order =
+             live.done && live.done->code == wrong_build_code && knows_order(live.folder),
+         .note = live.ended->note,
+         .position = left_position(live.folder)});
 }
 
 /// The attempt has ended. A member of a slice that had ended before has waited for that.

@@ -17,6 +17,7 @@
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/spare_run_folders.h"
 #include "scheduler/agent/step_threads.h"
 #include "scheduler/store/relay.h"
 
@@ -40,7 +41,9 @@ public:
     void collect_all();
     /// Compares the live attempts with the processes: starts new ones, adopts running ones, ends
     /// unwanted ones.
-    void reconcile();
+    /// after_start  called after each start, which takes milliseconds; it may call drain_events()
+    ///              and relay()
+    void reconcile(const std::function<void()>& after_start);
     /// Whether a process of this name runs an attempt.
     static bool is_name(const std::string& name) { return name.find('/') != std::string::npos; }
     /// Extends the leases and the host's heartbeat.
@@ -133,7 +136,8 @@ private:
     };
     using Step = void (AttemptReconciler::*)(Live&);
 
-    void reconcile_one(const std::string& name, const store::HostAttempt& found);
+    void reconcile_one(const std::string& name, const store::HostAttempt& found,
+                       const std::function<void()>& after_start);
     static std::string problem_of(const std::function<void()>& step);
     void alone(const std::string& name, const std::function<void()>& step);
     void note_problem(const std::string& name, const std::string& reason);
@@ -203,10 +207,13 @@ private:
     bool made_garbage_ = false;
     std::set<std::string> stuck_;    // of which it was logged that something is wrong
     std::map<std::string, Live> live_;
+    SpareRunFolders spares_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
     std::mutex mutex_;
     std::vector<StepEnd> ended_steps_;    // guarded by mutex_
-    StepThreads steps_;                   // ends before what its steps use
+    // End before what their steps use.
+    StepThreads steps_;
+    StepThreads preparations_;    // of later starts: nobody waits for them
 };
 
 }    // namespace slipway

@@ -371,6 +371,10 @@ void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& end) {
         store_end(live, fallback);
     }
     live.end_stored = true;
+    preparations_.add([this] {
+        launcher_.tidy();
+        spares_.refill();
+    });
     ++live.counts.finished;
     if (end.exit_kind == "crashed") ++live.counts.crashed;
 }

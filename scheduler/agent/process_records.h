@@ -26,7 +26,9 @@ class ProcessRecords {
 public:
     /// Reads what earlier agents kept; records of another `id_scope` (Launcher::id_scope) are
     /// removed.
-    ProcessRecords(std::filesystem::path folder, std::string id_scope);
+    /// spares_max  files of forgotten records that stay to be written again: to make or remove one
+    ///             costs more
+    ProcessRecords(std::filesystem::path folder, std::string id_scope, std::size_t spares_max = 0);
 
     /// `name` as in Watched. Replaces an earlier record of the same name.
     /// errors  throws exhausted, unavailable
@@ -38,10 +40,14 @@ public:
 
 private:
     std::filesystem::path file_of(const std::string& name) const;
+    void write_record(const std::filesystem::path& file, const std::string& text);
 
     const std::filesystem::path folder_;
     const std::string id_scope_;
+    const std::size_t spares_max_;
     std::map<std::string, ProcessRecord> records_;
+    std::vector<std::filesystem::path> spares_;
+    std::int64_t next_spare_ = 0;
 };
 
 /// What ProgramStart::before_start is for a process of this name.

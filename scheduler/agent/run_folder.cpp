@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/error.h"
+#include "scheduler/agent/spare_file.h"
 
 namespace slipway {
 
@@ -68,6 +69,17 @@ std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
     }
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
     return file;
+}
+
+bool has_frames(const fs::path& folder) {
+    struct stat facts {};
+    return lstat((folder / "frames.ndjson").c_str(), &facts) == 0 &&
+           (!S_ISREG(facts.st_mode) || facts.st_size > 0);
+}
+
+void write_order(const fs::path& folder, const std::string& text) {
+    const fs::path order = folder / "attempt.json";
+    if (!write_over_spare(folder / "attempt.json.new", order, text)) write_file_aside(order, text);
 }
 
 AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths& paths) {

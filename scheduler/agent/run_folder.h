@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -22,6 +23,17 @@ void make_run_folder(const std::filesystem::path& folder);
 /// lives there. The executor can write the folder: whether it lives is for ProcessRecords to say.
 /// errors  throws unavailable, also when `lock` is no regular file
 std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
+
+/// Files of a run folder that may be there, empty, before anybody needs them.
+inline constexpr std::array<const char*, 3> run_folder_files{"lock", "frames.ndjson",
+                                                             "attempt.json.new"};
+
+/// Whether an executor has said anything here.
+bool has_frames(const std::filesystem::path& folder);
+
+/// Writes attempt.json.
+/// errors  throws exhausted, unavailable
+void write_order(const std::filesystem::path& folder, const std::string& text);
 
 /// Where data, checkpoints and reports of an attempt are, for attempt.json.
 struct AttemptPaths {

@@ -144,6 +144,8 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.launcher = launcher_of(options.launcher, options, home.path());
     made.memory_bytes = memory_for_jobs(options) / options.virtual_hosts;
     made.machine_hosts = options.virtual_hosts;
+    if (options.launcher == LauncherKind::local && options.warm_executors.count() > 0)
+        made.spare_run_folders = std::size_t(options.cores);
     made.slice_address = options.slice_address;
     made.decoded_bytes_max = options.decoded_bytes_max;
     made.frames_bytes_max = options.frames_mib << 20;

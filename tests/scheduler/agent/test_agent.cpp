@@ -498,7 +498,8 @@ TEST_F(AgentTest, an_executor_whose_attempt_ended_while_no_agent_ran_is_killed) 
     EXPECT_FALSE(is_gone(key));
     start_agent();
     EXPECT_TRUE(eventually([&] { return is_gone(key); }));
-    EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(options.home / "processes"); }));
+    EXPECT_TRUE(eventually(
+        [&] { return ProcessRecords(options.home / "processes", id_scope()).all().empty(); }));
 }
 
 TEST_F(AgentTest, a_fenced_executor_is_killed_and_writes_nothing_more) {

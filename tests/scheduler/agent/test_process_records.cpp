@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <string>
+#include <vector>
+
 #include "api/base/error.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -31,6 +34,48 @@ TEST(ProcessRecords, the_next_agent_reads_what_this_one_kept) {
     struct stat facts {};
     ASSERT_EQ(stat((folder.path() / "processes").c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 0777, 0700U) << "the agent's alone";
+}
+
+// Goal: a file that is used again says nothing of the process that it was of.
+TEST(ProcessRecords, files_of_forgotten_ones_are_used_again) {
+    const TempFolder folder;
+    const std::filesystem::path kept = folder.path() / "processes";
+    const auto names = [&kept] {
+        std::vector<std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(kept))
+            found.push_back(entry.path().filename());
+        return found;
+    };
+    {
+        ProcessRecords records(kept, "boot_1", 2);
+        records.keep("a_name_that_is_much_longer/1",
+                     {.id = {.pid = 12, .start_ticks = 3}, .fence = {}});
+        records.forget("a_name_that_is_much_longer/1");
+        records.forget("a_name_that_is_much_longer/1");
+        ASSERT_EQ(names().size(), 1U);
+        records.keep("job_1/1", {.id = {.pid = 13, .start_ticks = 4}, .fence = "f00d"});
+        EXPECT_EQ(names(), std::vector<std::string>{"job_1.1.json"});
+        records.keep("job_2/1", {.id = {.pid = 14, .start_ticks = 5}, .fence = "f00d"});
+        records.keep("job_3/1",
+                     {.id = {.pid = 15, .start_ticks = 6}, .fence = std::string(1000, 'f')});
+        records.forget("job_2/1");
+        records.forget("job_3/1");
+        EXPECT_EQ(names().size(), 2U) << "one that is too long to be written over is removed";
+    }
+    const ProcessRecords records(kept, "boot_1");
+    EXPECT_EQ(records.all().size(), 1U);
+    EXPECT_EQ(records.find("job_1/1")->id, (ProcessId{.pid = 13, .start_ticks = 4}));
+    EXPECT_EQ(names().size(), 1U) << "nobody knows the others";
+}
+
+TEST(ProcessRecords, a_spare_file_that_is_gone_is_no_loss) {
+    const TempFolder folder;
+    ProcessRecords records(folder.path() / "processes", "boot_1", 2);
+    records.keep("job_1/1", {.id = {.pid = 12, .start_ticks = 3}, .fence = {}});
+    records.forget("job_1/1");
+    std::filesystem::remove_all(folder.path() / "processes");
+    records.keep("job_2/1", {.id = {.pid = 13, .start_ticks = 4}, .fence = {}});
+    EXPECT_TRUE(ProcessRecords(folder.path() / "processes", "boot_1").find("job_2/1"));
 }
 
 TEST(ProcessRecords, damage_and_records_of_another_start_of_the_machine_are_removed) {

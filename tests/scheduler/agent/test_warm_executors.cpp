@@ -29,6 +29,7 @@ protected:
         fs::permissions(folder.path(), fs::perms(0755));
         start_again();
         AgentBench::SetUp();
+        options.spare_run_folders = 2;
     }
 
     /// A launcher that knows nothing of what the one before it did: the service was started again.
@@ -195,6 +196,29 @@ TEST_F(WarmExecutors, of_another_build_are_never_used) {
     fs::rename(folder.path() / "new", program);
     const auto second = run_well();
     EXPECT_NE(pid_of(first), pid_of(second));
+}
+
+// Goal: what an attempt leaves is put in order before the next one starts.
+// Method: of a job that saves nothing, whose executor had waited, no folder of checkpoints stays.
+TEST_F(WarmExecutors, have_given_their_folders_back_when_the_next_attempt_comes) {
+    start_agent();
+    const auto first = run_well();
+    const auto second = run_well({{"save_every", "100"}});
+    ASSERT_EQ(pid_of(first), pid_of(second));
+    EXPECT_TRUE(eventually([&] {
+        return !fs::exists(options.artifacts().locate(Artifact::checkpoint, second.job_id));
+    }));
+    EXPECT_TRUE(fs::exists(run_folder_of(second) / "frames.ndjson"));
+    EXPECT_TRUE(eventually([&] {
+        std::error_code absent;
+        const auto spares = fs::directory_iterator(folder.path() / "spare-runs/host-1", absent);
+        return std::distance(spares, fs::directory_iterator()) == 2;
+    }));
+    const auto third = run_well({{"save_every", "2"}});
+    EXPECT_EQ(pid_of(third), pid_of(first));
+    EXPECT_EQ(read_file(options.artifacts().locate(Artifact::checkpoint, third.job_id) /
+                        "step_000002_attempt_1/state.json"),
+              "2");
 }
 
 // Goal: an attempt writes nothing of those that its process ran before.
