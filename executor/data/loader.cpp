@@ -130,6 +130,7 @@ struct Loader::State {
     Sampler sampler;
     std::deque<std::shared_ptr<Slot>> slots;    // shared: a worker fills it outside the lock
     bool ended = false;                         // nothing more will be claimed
+    bool filling = true;                        // all slots are to be filled
 
     std::vector<std::jthread> threads;    // last: joined before the rest goes
 
@@ -139,11 +140,19 @@ struct Loader::State {
           options(options_),
           sampler(std::move(sampler_)) {}
 
+    std::size_t bound() const { return std::size_t(std::max(1, options.batches_ahead)); }
+
+    /// One thread fills all slots in one go and then sleeps until half of them are empty: to be
+    /// woken for each batch would cost more than to copy it. Several work all the time.
+    bool has_room() const {
+        const std::size_t refilled_at = options.threads > 1 ? bound() - 1 : bound() / 2;
+        return filling ? slots.size() < bound() : slots.size() <= refilled_at;
+    }
+
     /// The next batch to decode and the slot it belongs in, as soon as there is room.
     std::optional<std::pair<GlobalBatch, std::shared_ptr<Slot>>> claim() {
         std::unique_lock lock(mutex);
-        const auto bound = std::size_t(std::max(1, options.batches_ahead));
-        room.wait(lock, [&] { return ended || slots.size() < bound; });
+        room.wait(lock, [&] { return ended || has_room(); });
         if (ended) return std::nullopt;
         std::optional<GlobalBatch> batch = sampler.next();
         if (!batch) {
@@ -151,6 +160,7 @@ struct Loader::State {
             return std::nullopt;
         }
         slots.push_back(std::make_shared<Slot>());
+        filling = slots.size() < bound();
         return std::pair(std::move(*batch), slots.back());
     }
 
@@ -200,7 +210,7 @@ struct Loader::State {
         if (slots.empty()) return nullptr;
         std::shared_ptr<Slot> slot = std::move(slots.front());
         slots.pop_front();
-        room.notify_one();
+        if (has_room()) room.notify_one();
         return slot;
     }
 };

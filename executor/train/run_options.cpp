@@ -59,7 +59,7 @@ EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, Object
 LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
     const bool works = decodes_images(data) || !plan.spec.data.augment.empty();
     if (!works)
-        return {.threads = 1, .batches_ahead = 2};    // rows are copied, much faster than used
+        return {.threads = 1, .batches_ahead = 4};    // rows are copied, much faster than used
     const int threads = threads_of(plan);
     return {.threads = threads, .batches_ahead = std::max(4, 2 * threads)};
 }
