@@ -53,9 +53,13 @@ class Monitoring(unittest.TestCase):
 
     def test_each_line_of_the_log_is_an_object(self):
         self.service.get("/v1/jobs")
-        lines = [json.loads(line) for line in (self.service.home / "slipwayd.log").read_text().splitlines()]
-        self.assertTrue(all(set(line) == {"time", "level", "message", "fields"} for line in lines))
-        self.assertIn("/v1/jobs", [line["fields"].get("path") for line in lines])
+
+        def lines():
+            whole = (self.service.home / "slipwayd.log").read_text().rpartition("\n")[0]
+            return [json.loads(line) for line in whole.splitlines()]
+        # A request is logged once its answer has been sent.
+        wait_for(lambda: "/v1/jobs" in [line["fields"].get("path") for line in lines()], "the line of the request")
+        self.assertTrue(all(set(line) == {"time", "level", "message", "fields"} for line in lines()))
 
 
 class Log(unittest.TestCase):
