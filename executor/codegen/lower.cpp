@@ -9,6 +9,8 @@
 #include "api/base/error.h"
 #include "executor/codegen/lowering.h"
 #include "executor/graph/op_table.h"
+#include "executor/program/team.h"
+#include "executor/program/temporary_bytes.h"
 
 namespace slipway {
 
@@ -66,12 +68,11 @@ std::int64_t summed_bytes(const Graph& graph) {
     return bytes;
 }
 
-/// As if two workers ran it, however many do: the choice may change the bits, and the number of
-/// workers may not.
-std::int64_t planned_bytes(const Program& program, int cores) {
-    const int copies = std::min(2, cores) * program.replicas_together;
-    return copies * arena_bytes(program, Region::worker) +
-           cores * (arena_bytes(program, Region::core) + arena_bytes(program, Region::sum)) +
+/// With contributions of all cores in memory of their own. A program whose sums may travel between
+/// processes is judged by this: buckets travel beside the backward pass.
+std::int64_t bytes_without_sharing(const Program& program, const Team& team) {
+    return team.workers * program.replicas_together * arena_bytes(program, Region::worker) +
+           team.cores * (arena_bytes(program, Region::core) + arena_bytes(program, Region::sum)) +
            arena_bytes(program, Region::shared);
 }
 
@@ -80,12 +81,17 @@ std::int64_t chosen_bucket(const Graph& graph, const LowerOptions& options) {
     // The same choice however many blocks a process has.
     const int cores = options.in_blocks ? block_cores : options.cores;
     if (summed_bytes(graph) * cores < cut_bytes_min) return 0;
+    // As if two workers ran it, however many do: the choice may change the bits, and the number of
+    // workers may not.
+    const Team two{.cores = cores, .workers = std::min(2, cores)};
     LowerOptions of_two = options;
-    of_two.cores = cores;
-    of_two.workers = std::min(2, cores);
+    of_two.cores = two.cores;
+    of_two.workers = two.workers;
     of_two.saves_memory = true;    // what a job may take does not change its bits
     const auto planned = [&](std::int64_t bytes) {
-        return planned_bytes(Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run(), cores);
+        const Program program = Lowering(graph, of_two, bytes, Lowering::Purpose::plan).run();
+        return options.in_blocks ? bytes_without_sharing(program, two)
+                                 : temporary_bytes(program, two);
     };
     return planned(bucket_bytes) < planned(0) ? bucket_bytes : 0;
 }

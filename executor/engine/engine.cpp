@@ -15,6 +15,7 @@
 #include "executor/graph/hash.h"
 #include "executor/graph/print.h"
 #include "executor/passes/pipeline.h"
+#include "executor/program/temporary_bytes.h"
 #include "executor/runtime/run.h"
 #include "executor/runtime/run_plan.h"
 

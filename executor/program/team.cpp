@@ -1,6 +1,7 @@
 #include "executor/program/team.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "executor/program/program.h"
 
@@ -18,6 +19,13 @@ std::vector<CoreBlock> core_blocks(const Team& team) {
                           .count = std::min(size, team.cores - block * size),
                           .worker = block * team.workers / count});
     return blocks;
+}
+
+int partials_needed(int count) {
+    int needed = 0;
+    for (int index = 0; index < count; ++index)
+        needed = std::max(needed, std::popcount(unsigned(index)) + 1);
+    return needed;
 }
 
 }    // namespace slipway

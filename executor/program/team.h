@@ -22,4 +22,8 @@ struct CoreBlock {
 /// may be cut off by the number of cores), at most block_cores, dealt out in order.
 std::vector<CoreBlock> core_blocks(const Team& team);
 
+/// The most partial sums that `count` cores of one block have at once: the one that a core adds to,
+/// and as many of its left neighbours as its number has ones.
+int partials_needed(int count);
+
 }    // namespace slipway

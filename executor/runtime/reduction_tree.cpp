@@ -68,13 +68,6 @@ int merges_after(int index, int count) {
     return std::countr_one(unsigned(index));
 }
 
-int partials_needed(int count) {
-    int needed = 0;
-    for (int index = 0; index < count; ++index)
-        needed = std::max(needed, partial_of(index) + 1);
-    return needed;
-}
-
 void combine(Combine how, DType dtype, std::byte* into, const std::byte* from, std::int64_t begin,
              std::int64_t end) {
     if (dtype == DType::f32) return combine_range<float>(how, into, from, begin, end);

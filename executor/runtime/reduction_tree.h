@@ -19,9 +19,6 @@ int partial_of(int index);
 /// After the last core only partial 0 is left.
 int merges_after(int index, int count);
 
-/// The most partials that `count` cores of one block need at once.
-int partials_needed(int count);
-
 /// into[i] = into[i] (+, max, min) from[i] for i in begin..end. Elements of `dtype`: f32, i32, i64.
 void combine(Combine how, DType dtype, std::byte* into, const std::byte* from, std::int64_t begin,
              std::int64_t end);

@@ -188,14 +188,4 @@ RunPlan make_run_plan(const Program& program, const Team& team,
     return plan;
 }
 
-std::int64_t temporary_bytes(const Program& program, const Team& team) {
-    const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };
-    const std::vector<CoreBlock> blocks = core_blocks(team);
-    const int extra_partials = partials_needed(blocks.front().count) - 1;
-    return arena(Region::worker) * team.workers * program.replicas_together +
-           arena(Region::core) * team.cores + arena(Region::shared) +
-           arena(Region::sum) * std::int64_t(blocks.size()) +
-           bytes_of_partial(program) * team.workers * extra_partials + constant_bytes(program);
-}
-
 }    // namespace slipway

@@ -39,7 +39,4 @@ struct RunPlan {
 RunPlan make_run_plan(const Program& program, const Team& team,
                       const std::optional<ShardedUpdate>& update = {});
 
-/// Bytes that the team's arenas take for this program, constants included.
-std::int64_t temporary_bytes(const Program& program, const Team& team);
-
 }    // namespace slipway

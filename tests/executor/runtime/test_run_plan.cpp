@@ -4,6 +4,8 @@
 
 #include "api/base/error.h"
 
+#include "executor/program/temporary_bytes.h"
+
 namespace slipway {
 namespace {
 
