@@ -98,8 +98,8 @@ AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock
       counts_(counts),
       on_step_ended_(std::move(on_step_ended)),
       spares_(spares_folder(parts.options), parts.options.spare_run_folders),
-      steps_(step_threads),
-      preparations_(1) {}
+      preparations_(1),
+      steps_(step_threads) {}
 
 void AttemptReconciler::reconcile(const std::function<void()>& after_start) {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);

@@ -211,9 +211,9 @@ private:
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
     std::mutex mutex_;
     std::vector<StepEnd> ended_steps_;    // guarded by mutex_
-    // End before what their steps use.
-    StepThreads steps_;
+    // End before what their steps use; the last steps of attempts add preparations.
     StepThreads preparations_;    // of later starts: nobody waits for them
+    StepThreads steps_;
 };
 
 }    // namespace slipway

@@ -142,7 +142,9 @@ TEST_F(Launchers, one_that_fails_after_the_process_was_recorded_leaves_no_record
     EXPECT_EQ(attempt_of(key).message, "the program cannot be run");
     EXPECT_EQ(attempt_of(key).members.at(0).pid, std::nullopt);
     EXPECT_EQ(count("lease"), 0);
-    EXPECT_TRUE(ProcessRecords(options.home / "processes", id_scope()).all().empty());
+    EXPECT_TRUE(eventually([&] {    // forgotten once the end is stored
+        return ProcessRecords(options.home / "processes", id_scope()).all().empty();
+    }));
 }
 
 // Goal: a kill that reaches nobody, as over a network, is repeated until the process is gone.
