@@ -35,8 +35,8 @@ inline constexpr int exchanged_entries_max = 4096;
 /// what was allowed there before is no longer. Both are of one file system.
 /// `expected`: the folder that must stand at `target`.
 /// `kept`: regular files and sockets directly in `target` that leave with the folder that was
-/// there. errors  throws unavailable with the path and the system's reason, also when `target`
-/// holds too
+/// there.
+/// errors  throws unavailable with the path and the system's reason, also when `target` holds too
 ///         much, and when somebody has put another folder there; what had begun is undone, or both
 ///         folders are to be given up
 void exchange_folders(const std::filesystem::path& fresh, const std::filesystem::path& target,

@@ -19,11 +19,8 @@ namespace slipway {
 namespace {
 
 Response busy_response(const Request& request) {
-    return problem_response({.status = 503,
-                             .code = "overloaded",
-                             .detail = "too many requests wait for a worker; try again soon",
-                             .headers = {{"Retry-After", "1"}}},
-                            request.request_id);
+    return overloaded_response("too many requests wait for a worker; try again soon", 1,
+                               request.request_id);
 }
 
 /// Asks whether the body may come: the response that says why not.

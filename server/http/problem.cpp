@@ -2,6 +2,8 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "api/base/log.h"
 #include "server/http/text.h"
@@ -127,6 +129,14 @@ Response problem_response(const ProblemError::Fields& fields, std::string_view r
     // A detail may repeat bytes of the client: what is not UTF-8 in it becomes U+FFFD.
     response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     return response;
+}
+
+Response overloaded_response(std::string detail, int retry_after_s, std::string_view request_id) {
+    return problem_response({.status = 503,
+                             .code = "overloaded",
+                             .detail = std::move(detail),
+                             .headers = {{"Retry-After", std::to_string(retry_after_s)}}},
+                            request_id);
 }
 
 Response answer(const Handler& handler, const Request& request) {

@@ -49,6 +49,10 @@ int http_status(ErrorCode code) noexcept;
 /// the fields have none.
 Response problem_response(const ProblemError::Fields& fields, std::string_view request_id);
 
+/// 503 `overloaded`: rejected to protect the service; the client may send the request again after
+/// `retry_after_s` seconds.
+Response overloaded_response(std::string detail, int retry_after_s, std::string_view request_id);
+
 /// The seam: calls the handler and turns whatever it throws into a problem. Error: its message is
 /// shown, except for `internal` and `data_loss`. Anything else: 500 "internal error"; what() is
 /// logged with the request id, never shown.

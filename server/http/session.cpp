@@ -52,21 +52,12 @@ void refuse(Connection& connection, Exchange& exchange, const Refusal& refusal) 
     exchange.close = true;
 }
 
-/// For a connection above a limit whose request is not one that must always be answered.
-Response no_room_response(const Request& request) {
-    return problem_response({.status = 503,
-                             .code = "overloaded",
-                             .detail = "there are too many connections; try again soon",
-                             .headers = {{"Retry-After", "5"}}},
-                            request.request_id);
-}
-
-/// Gives the body's memory back, and the allocator's when many bodies were held: freed blocks
-/// between those in use would stay with the process.
-asio::awaitable<void> drop_body(Connection& connection, Exchange& exchange) {
-    std::string().swap(exchange.request.body);
+/// Gives the memory of a body or an answer back, and the allocator's when many were held: freed
+/// blocks between those in use would stay with the process.
+asio::awaitable<void> give_back(Connection& connection, std::string& bytes, ByteShare& share) {
+    std::string().swap(bytes);
     const std::function<void()> trim = [] { malloc_trim(0); };
-    if (exchange.body_share.release()) co_await on_disk(connection.core, trim);
+    if (share.release()) co_await on_disk(connection.core, trim);
 }
 
 /// A small body has come with its head. Nothing is saved by asking before it is read, and asking
@@ -88,7 +79,8 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         co_return;
     }
     if (exchange.above_limit && exchange.route->lane != Lane::io) {
-        exchange.response = no_room_response(exchange.request);
+        exchange.response = overloaded_response("there are too many connections; try again soon", 5,
+                                                exchange.request.request_id);
         co_return;
     }
     if (const auto problem = body_problem(exchange)) {
@@ -117,7 +109,7 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.close = close_after;
         co_await call_handler(connection, exchange);
     }
-    co_await drop_body(connection, exchange);
+    co_await give_back(connection, exchange.request.body, exchange.body_share);
 }
 
 /// The encoded head; a handler's header that would break the message becomes a 500.
@@ -171,20 +163,10 @@ void count_answer(Exchange& exchange) {
     const std::size_t bytes = exchange.response.body.size();
     if (bytes <= counted_answer_bytes || exchange.answer_share.grow(bytes)) return;
     if (exchange.request.method != Method::GET) return;
-    exchange.response = problem_response(
-        {.status = 503,
-         .code = "overloaded",
-         .detail = "too many large responses are being sent; try again soon, or ask for "
-                   "less at once (limit, resolution)",
-         .headers = {{"Retry-After", "1"}}},
-        exchange.request.request_id);
-}
-
-/// As drop_body, when the answer is sent.
-asio::awaitable<void> drop_answer(Connection& connection, Exchange& exchange) {
-    std::string().swap(exchange.response.body);
-    const std::function<void()> trim = [] { malloc_trim(0); };
-    if (exchange.answer_share.release()) co_await on_disk(connection.core, trim);
+    exchange.response = overloaded_response(
+        "too many large responses are being sent; try again soon, or ask for "
+        "less at once (limit, resolution)",
+        1, exchange.request.request_id);
 }
 
 /// What happens to the connection next.
@@ -214,7 +196,7 @@ asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) 
     } else {
         if (events) events->close();
         sent = co_await send_answer(connection, head, exchange.response, facts.head_only);
-        co_await drop_answer(connection, exchange);
+        co_await give_back(connection, exchange.response.body, exchange.answer_share);
     }
     report(connection, exchange, sent);
     // A body that ends early must not be followed by anything the client would take for its rest.
