@@ -71,6 +71,14 @@ std::string point_text(const Json& point) {
     return printable_line(text);
 }
 
+std::string rounded_point_text(const Json& point) {
+    std::string text;
+    for (const auto& [path, value] : point.items())
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", printable_line(path),
+                            cell(point, path.c_str()));
+    return text;
+}
+
 ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
     const Json sweep =
         post_document(client, options.dry_run ? "/v1/sweeps?dry_run=true" : "/v1/sweeps",
@@ -125,7 +133,7 @@ Listing list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
     const Json items = get_items(client, sweep_path(sweep_id) + "/trials?order_by=" + order, 1000);
     for (const Json& trial : items)
         rows.push_back({cell(trial, "number"), cell(trial, "state"), cell(trial, "value"),
-                        cell(trial, "last_time"), point_text(trial.at("point")),
+                        cell(trial, "last_time"), rounded_point_text(trial.at("point")),
                         cell(trial, "job_id"), cell(trial, "reason")});
     return {.head = {"trial", "state", "value", "time", "point", "job", "reason"},
             .rows = std::move(rows),

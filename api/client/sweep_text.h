@@ -14,4 +14,7 @@ std::string sweep_path(const std::string& sweep_id);
 /// The values of a trial in one line: "train.optimizer.lr=0.01 model.width=16".
 std::string point_text(const Json& point);
 
+/// The same for a table: numbers in five significant digits.
+std::string rounded_point_text(const Json& point);
+
 }    // namespace slipway::client

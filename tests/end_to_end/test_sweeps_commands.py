@@ -14,7 +14,7 @@ class SweepCommands(CommandTestCase):
     def sweep_file(self, **changes):
         job = points_job(train={"epochs": 1, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.01}})
         job.pop("name")
-        body = {"name": "rates", "space": {"train.optimizer.lr": {"type": "choice", "values": [0.01, 0.02]}},
+        body = {"name": "rates", "space": {"train.optimizer.lr": {"type": "choice", "values": [0.01, 0.0212345678]}},
                 "algorithm": {"name": "grid"}, "job": job, **changes}
         file = self.folder / "sweep.json"
         file.write_text(json.dumps(body))
@@ -72,9 +72,10 @@ class SweepCommands(CommandTestCase):
         rows = self.table(self.ok("sweep", "trials", self.ended_sweep(), "--order", "best"),
                           "trial", "state", "value", "time", "point", "job", "reason")
         self.assertEqual([row[1] for row in rows], ["completed"] * 2)
+        self.assertEqual({row[4] for row in rows}, {"train.optimizer.lr=0.01", "train.optimizer.lr=0.021235"})
 
     def test_sweep_best(self):
-        self.assertRegex(self.ok("sweep", "best", self.ended_sweep()), r"trial [01]: .*\n.*lr=0.0[12]\njob job_.*\ncheckpoint ckp_")
+        self.assertRegex(self.ok("sweep", "best", self.ended_sweep()), r"trial [01]: .*\n.*lr=0.0(1|212345678)\njob job_.*\ncheckpoint ckp_")
         spec = json.loads(self.ok("sweep", "best", self.ended_sweep(), "--spec"))
         self.assertEqual(spec["data"]["dataset"], "points")
 
@@ -97,7 +98,7 @@ class SweepCommands(CommandTestCase):
 
     def test_sweep_promote(self):
         shown = json.loads(self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--trial", "1", "--dry-run"))
-        self.assertEqual((shown["spec"]["train"]["epochs"], shown["spec"]["train"]["optimizer"]["lr"]), (2, 0.02))
+        self.assertEqual((shown["spec"]["train"]["epochs"], shown["spec"]["train"]["optimizer"]["lr"]), (2, 0.0212345678))
         job_id = self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--start", "scratch", "--no-pin").split()[0]
         self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
         run("sweep", "promote", self.ended_sweep(), home=self.service.home, check=4)
