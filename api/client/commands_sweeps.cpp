@@ -122,7 +122,8 @@ ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
     if (sweep.at("reason").is_object())
         fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
     const std::string id = cell(sweep, "id");
-    const std::array commands{"sweep best " + id, "sweep trials " + id};
+    const std::string first = sweep.at("best").is_object() ? "sweep best " : "sweep decisions ";
+    const std::array commands{first + id, "sweep trials " + id};
     print_further(client, "sweep", commands, "sweeps/" + id);
     return exit_code_of_sweep(sweep);
 }

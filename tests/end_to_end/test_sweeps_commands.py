@@ -91,7 +91,8 @@ class SweepCommands(CommandTestCase):
     def test_sweep_stop(self):
         held = self.held_sweep()
         self.assertIn("stopping", self.ok("sweep", "stop", held))
-        run("sweep", "watch", held, home=self.service.home, check=3)
+        shown = run("sweep", "watch", held, home=self.service.home, check=3).stdout
+        self.assertIn(f"  slipway sweep decisions {held}\n  slipway sweep trials {held}\n", shown)    # there is no best trial
 
     def test_sweep_extend(self):
         self.assertIn("at most 5 trials", self.ok("sweep", "extend", self.held_sweep(), "5"))
@@ -114,7 +115,8 @@ class SweepCommands(CommandTestCase):
     def test_sweep_delete(self):
         held = self.held_sweep()
         self.ok("sweep", "stop", held)
-        run("sweep", "watch", held, home=self.service.home, check=3)
+        shown = run("sweep", "watch", held, home=self.service.home, check=3).stdout
+        self.assertIn(f"  slipway sweep decisions {held}\n  slipway sweep trials {held}\n", shown)    # there is no best trial
         self.assertIn("deleted", self.ok("sweep", "delete", held))
 
     def elsewhere(self, **changes):
