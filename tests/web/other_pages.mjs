@@ -59,6 +59,24 @@ async function machine({ page, found, open, check, shot }) {
   await shot("timeline");
 }
 
+/** The numbers of the rows and what stands below them. */
+async function shown_attempts(page) {
+  const section = page.locator("section", { has: page.getByRole("heading", { name: "Attempts" }) });
+  const rows = await section.locator("tbody tr td:first-child").allInnerTexts();
+  return { rows: rows.map(Number), words: (await section.locator("p.hint").allInnerTexts()).join(" ") };
+}
+
+async function attempts({ page, found, data, open, check }) {
+  await open(`#/jobs/${data.patient}`);
+  const earlier = page.getByRole("button", { name: "Earlier attempts" });
+  await earlier.waitFor();
+  found.newest_attempts = await shown_attempts(page);
+  await check("attempts");
+  await earlier.click();
+  await earlier.waitFor({ state: "detached" });
+  found.all_attempts = await shown_attempts(page);
+}
+
 async function lineage({ page, found, data, open, shot }) {
   await open(`#/jobs/${data.fork}`);
   await page.getByRole("list", { name: "lineage" }).getByRole("link", { name: "done" }).waitFor();
@@ -182,6 +200,6 @@ async function queue({ page, found, open }) {
 }
 
 await run(async (with_page) => {
-  for (const use of [compare, sweep, population, lineage, timeline, machine, what_if, queue]) await use(with_page);
+  for (const use of [compare, sweep, population, attempts, lineage, timeline, machine, what_if, queue]) await use(with_page);
   with_page.found.console = with_page.found.console.filter((one) => !/status of 422/.test(one)); // the browser reports each refusal
 });

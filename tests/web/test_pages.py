@@ -91,6 +91,16 @@ def add_cancelled(board):
     wait_for(lambda: service.get(f"{path}/{board.data['uncrossed']}")["state"] == "cancelled", "the cross-validation to end")
 
 
+def add_attempts(board, job, count):
+    """As of a job that was paused and continued that often, which would take minutes."""
+    board.service.sql(
+        f"update job set attempts = {count} + 1 where id = '{job}';"
+        "insert into attempt (job_id, attempt, fence, exit_kind, created_at, started_at, ended_at) "
+        f"select '{job}', number, md5(number::text), 'paused', now(), now(), now() from generate_series(2, {count} + 1) number;"
+        "insert into attempt_member (job_id, attempt, rank, host, cores) "
+        f"select job_id, number, rank, host, cores from attempt_member, generate_series(2, {count} + 1) number where job_id = '{job}'")
+
+
 class Module:
     """What the service of several classes ends with."""
     addClassCleanup = staticmethod(unittest.addModuleCleanup)
@@ -105,6 +115,8 @@ class OtherPages(NoComplaints, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         board = shared_board()
+        board.submit_ended("patient", points_job(name="patient"))
+        add_attempts(board, board.data["patient"], MANY)
         board.add_sweep("population", objective={"metric": "val_loss", "mode": "min"}, job=without_name(points_job()), limits={"max_concurrent": 2},
                         space={"train.optimizer.lr": {"type": "log_uniform", "min": 1e-5, "max": 1e-1}},
                         algorithm={"name": "pbt", "population": 2, "interval": 1, "max_time": 2, "quantile": 0.5})
@@ -139,6 +151,11 @@ class OtherPages(NoComplaints, unittest.TestCase):
     def test_a_fork_names_what_it_went_on_from(self):
         self.assertRegex(self.found["lineage"], r"further\s+fork from checkpoint ckp_\w+ of\s+done")
         self.assertIn("ckp_", self.found["attempts"])
+
+    def test_earlier_attempts_follow_when_they_are_asked_for(self):
+        self.assertEqual(self.found["newest_attempts"]["rows"], list(range(MANY - 48, MANY + 2)))
+        self.assertIn(f"The newest 50 of {MANY + 1}.", self.found["newest_attempts"]["words"])
+        self.assertEqual(self.found["all_attempts"], {"rows": list(range(1, MANY + 2)), "words": ""})
 
     def test_the_weights_that_a_population_copied_are_named(self):
         source = self.copied["lineage"][0]["source"]

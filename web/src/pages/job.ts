@@ -15,6 +15,7 @@ import { NamedLink } from "../parts/named_link";
 import { PageState } from "../parts/page_state";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
+import { Attempts } from "./job_attempts";
 import { job_feed } from "./job_feed";
 import { Lineage } from "./job_lineage";
 import { Evaluation, Prediction } from "./job_measured";
@@ -110,6 +111,7 @@ export function Job({ id }: { id: string }) {
     ${job.evaluation && html`<${Evaluation} job=${job} />`}
     ${job.kind === "train" && html`<${Training} job=${job} feed=${feed} ended=${ended} />`}
     <${Lineage} job=${job} />
+    <${Attempts} key=${job.id} job=${job} />
     <${Log} lines=${feed.log.value} ended=${ended} />
     <details><summary>Job spec</summary><pre tabindex="0" aria-label="job spec">${JSON.stringify(job.prediction ?? job.evaluation ?? job.spec, null, 2)}</pre></details>
     <${Curls} requests=${[...reading(job), ...action_requests(job)]} />
