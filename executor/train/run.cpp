@@ -15,10 +15,10 @@
 #include "api/base/plural.h"
 #include "executor/explain/explainer.h"
 #include "executor/train/attempt_members.h"
+#include "executor/train/checkpoint_record.h"
 #include "executor/train/checkpoint_saver.h"
 #include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
-#include "executor/train/failed_work.h"
 #include "executor/train/failure_reasons.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
@@ -34,6 +34,7 @@
 #include "executor/train/train_data.h"
 #include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
+#include "executor/train/work_at_hand.h"
 
 namespace slipway {
 
@@ -62,7 +63,8 @@ public:
                      system_clock()),
           report_(plan, reporter, explainer_, system_clock()),
           pace_(system_clock()),
-          epoch_(system_clock()) {
+          epoch_(system_clock()),
+          at_hand_(plan.position) {
         explainer_.ended(Phase::open_data, started_, system_clock().tick());
     }
 
@@ -142,29 +144,8 @@ private:
     }
 
     Json failure() const {
-        return describe_failure({.step = in_work_ ? step_in_work() : state_.step,
-                                 .batch = in_work_,
-                                 .program = program_at_work_,
-                                 .failed = engine_.failed_step(),
-                                 .position = plan_.position},
-                                sampler_, data_.training->shape());
-    }
-
-    std::int64_t step_in_work() const { return state_.step + (ended_step_ ? 0 : 1); }
-
-    void begin_program(std::string_view name) {
-        if (name == program_at_work_) return;
-        program_at_work_ = name;
-        if (plan_.position != nullptr) set_program(*plan_.position, name);
-    }
-
-    void mark(const LoadedBatch& batch) {
-        in_work_ = batch.position;
-        ended_step_ = false;
-        if (plan_.position == nullptr) return;
-        plan_.position->step = state_.step + 1;
-        plan_.position->epoch = batch.position.epoch + 1;
-        plan_.position->batch = batch.position.batch;
+        return describe_failure(at_hand_.failed(state_.step, engine_.failed_step()), sampler_,
+                                data_.training->shape());
     }
 
     void require_validation() const {
@@ -253,7 +234,7 @@ private:
             }
             const auto batch = next_batch(loader);
             check(batch.has_value(), "the sampler has as many batches as the settings say");
-            mark(*batch);
+            at_hand_.begin_batch(batch->position, state_.step);
             compute(*batch);
             if (!batch->ends_step) continue;
             end_step(*batch);
@@ -309,7 +290,7 @@ private:
     void end_step(const LoadedBatch& batch) {
         means_ = task_.values(step_.finish());
         ++state_.step;
-        ended_step_ = true;
+        at_hand_.end_step();
         state_.samples += batch.step_samples;
         for (std::int64_t& count : state_.batch_counts)
             count += sampler_.options().batches_per_step;
@@ -327,7 +308,7 @@ private:
 
     std::vector<Value> execute(const Executable& program, const std::vector<Value>& inputs) {
         const bool ends_step = &program == programs_.train.executable.get();
-        begin_program(ends_step ? "train_step" : "accumulation_step");
+        at_hand_.begin_program(ends_step ? "train_step" : "accumulation_step");
         const auto timed = explainer_.time(Phase::execute);
         return engine_.run(program, inputs, explainer_.wants_timeline());
     }
@@ -406,7 +387,7 @@ private:
     MetricSums evaluation_sums() {
         if (pace_.due() || !steps_left() || !evaluates_fast_) report_progress("evaluate");
         if (update_.averages) gather_state();
-        begin_program("evaluation_step");
+        at_hand_.begin_program("evaluation_step");
         const Tick begin = system_clock().tick();
         MetricSums sums =
             evaluate(engine_, *programs_.evaluation, network_values(state_, model_, update_),
@@ -462,21 +443,8 @@ private:
     void save(const MetricValues& evaluated) {
         const Tick begin = system_clock().tick();
         const auto timed = explainer_.time(Phase::checkpoint);
-        const std::string name = fmt::format("step_{:06}_attempt_{}", state_.step, plan_.attempt);
-        KeptCheckpoints::Entry entry{name, state_.step, value_in(evaluated, settings_.keep.metric)};
-        KeepDecision decision = keep(settings_.keep, state_.kept, entry);
-        state_.kept = decision.kept;
-        SavedCheckpoint saved{.name = name,
-                              .step = state_.step,
-                              .epoch = state_.step / settings_.steps_per_epoch,
-                              .kinds = decision.kinds,
-                              .last = names_of(decision.kept.last),
-                              .best = names_of(decision.kept.best),
-                              .files = {},
-                              .metric = {},
-                              .pruned = decision.pruned,
-                              .writer = plan_.writer};
-        if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
+        SavedCheckpoint saved =
+            next_checkpoint(state_, settings_, evaluated, {plan_.attempt, plan_.writer});
         const std::string phase = fmt::format("the checkpoint of step {}", state_.step);
         gather_state();
         if (members_.collectives() != nullptr) members_.require_same({{weights()}}, phase);
@@ -550,7 +518,6 @@ private:
     }
 
     const AttemptPlan& plan_;
-    std::string_view program_at_work_{};    // a literal; empty: none yet
     Reporter& reporter_;
     const Tick started_;
     AttemptMembers members_;
@@ -569,14 +536,13 @@ private:
     TrainPrograms programs_;
     TrainState state_;
     StepInProgress step_;
-    std::optional<CheckpointSaver> saver_;      // once the programs' memory is known
-    std::int64_t whole_step_ = -1;              // whose optimizer state is whole in this member
-    std::int64_t saved_step_ = -1;              // of the last one, which may still be written
-    std::optional<SamplerPosition> in_work_;    // the last batch that was begun
-    bool ended_step_ = false;                   // its step is counted
-    RunRequests requests_;                      // since the last step
-    MetricValues means_;                        ///< of the last step
-    double lr_ = 0;                             ///< likewise
+    std::optional<CheckpointSaver> saver_;    // once the programs' memory is known
+    std::int64_t whole_step_ = -1;            // whose optimizer state is whole in this member
+    std::int64_t saved_step_ = -1;            // of the last one, which may still be written
+    WorkAtHand at_hand_;
+    RunRequests requests_;    // since the last step
+    MetricValues means_;      ///< of the last step
+    double lr_ = 0;           ///< likewise
     MetricValues final_values_;
     std::int64_t said_step_ = -1;    // of the last progress
     bool evaluates_fast_ = false;    // as the last evaluation showed: not worth words of its own
