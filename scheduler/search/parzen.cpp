@@ -70,6 +70,7 @@ ParzenMixture::ParzenMixture(const Space& space, const std::vector<const Point*>
             one.width = is_prior ? prior_width : width;
             one.below = normal_cdf(-one.center / one.width);
             one.inside = normal_cdf((1 - one.center) / one.width) - one.below;
+            one.log_scale = stable_log(one.width * one.inside);
         }
     }
 }
@@ -137,7 +138,7 @@ double ParzenMixture::log_coordinate(const Parameter& parameter, const Coordinat
     if (length < 0.01) {
         // As good as a density, and without the difference of two numbers that are nearly equal.
         const double z = low + length / 2;
-        return -0.5 * z * z - log_sqrt_2pi - stable_log(coordinate.width * coordinate.inside);
+        return -0.5 * z * z - log_sqrt_2pi - coordinate.log_scale;
     }
     const double mass = normal_cdf(low + length) - normal_cdf(low);
     return stable_log(std::max(mass, 1e-300) / (coordinate.inside * (at.end - at.begin)));

@@ -34,6 +34,7 @@ private:
         double width = 0;
         double below = 0;    // of the normal distribution: mass below 0, and inside the bounds
         double inside = 1;
+        double log_scale = 0;    // the logarithm of width * inside
     };
     using Kernel = std::vector<Coordinate>;    // by dimension
 

@@ -41,6 +41,15 @@ public:
     virtual ~Sampler() = default;
     /// The point of trial `number`, the trials before it being as they are now.
     virtual Proposal propose(const std::vector<Trial>& trials, std::int64_t number) = 0;
+
+    /// What propose() chose before, at the same place and time: `unit` is where. Leaves the sampler
+    /// as propose() does, and its reason is not the one that was given.
+    virtual Proposal repeat(const std::vector<Trial>& trials, std::int64_t number,
+                            const std::vector<double>& /*unit*/) {
+        return propose(trials, number);
+    }
+    /// Whether repeat() costs less than propose().
+    virtual bool is_dear() const { return false; }
 };
 
 /// As many points as are drawn before a sampler gives up on the constraints.

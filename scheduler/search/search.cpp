@@ -58,29 +58,44 @@ std::vector<Decision> Search::on(const SearchEvent& event) {
         plan_.max_trials = std::max(plan_.max_trials, extended->max_trials);
         return {};
     }
-    return ask();
+    return ask(std::get<AskEvent>(event));
 }
 
-std::optional<std::int64_t> Search::best_trial() const {
-    std::optional<std::int64_t> best;
-    double least = worst_loss;
-    for (const Trial& one : trials_) {
-        if (one.reports.empty()) continue;
-        if (plan_.folds && one.reports.size() < plan_.folds->sizes.size()) continue;
-        const double loss = judged_report(one, plan_.selection).loss;
-        if (loss >= least) continue;
-        least = loss;
-        best = one.number;
+std::vector<double> Search::unit_for_log(const Decision& answer) const {
+    return answer.action == Action::start && sampler_->is_dear() ? answer.unit
+                                                                 : std::vector<double>();
+}
+
+/// worst_loss for a trial that cannot be the best one.
+double Search::judged_loss(const Trial& one) const {
+    if (one.reports.empty()) return worst_loss;
+    if (plan_.folds && one.reports.size() < plan_.folds->sizes.size()) return worst_loss;
+    return judged_report(one, plan_.selection).loss;
+}
+
+void Search::find_best() {
+    best_.reset();
+    least_ = worst_loss;
+    for (const Trial& one : trials_)
+        compare_with_best(one);
+}
+
+/// Each report asks for this, so it looks at one trial, unless the best one has become worse.
+void Search::compare_with_best(const Trial& one) {
+    const double loss = judged_loss(one);
+    if (best_ == one.number && loss > least_) return find_best();
+    if (loss < least_ || (loss == least_ && best_ > one.number)) {
+        best_ = one.number;
+        least_ = loss;
     }
-    return best;
 }
 
-std::vector<Decision> Search::ask() {
+std::vector<Decision> Search::ask(const AskEvent& event) {
     std::vector<Decision> decisions;
     Decision answer = policy_->next(trials_, startable(), decisions);
     if (answer.action == Action::start) {
         const std::int64_t number = std::int64_t(trials_.size());
-        const Proposal proposal = propose(number);
+        const Proposal proposal = propose(number, event.unit);
         if (proposal.exists) {
             start(answer, proposal);
         } else {
@@ -99,8 +114,10 @@ std::int64_t Search::startable() const {
     return exhausted_.empty() ? plan_.max_trials - std::int64_t(trials_.size()) : 0;
 }
 
-Proposal Search::propose(std::int64_t number) {
-    if (std::size_t(number) >= plan_.start_points.size()) return sampler_->propose(trials_, number);
+Proposal Search::propose(std::int64_t number, const std::vector<double>& unit) {
+    if (std::size_t(number) >= plan_.start_points.size())
+        return unit.size() == space_->dimension() ? sampler_->repeat(trials_, number, unit)
+                                                  : sampler_->propose(trials_, number);
     return completed_proposal(*space_, plan_.start_points[std::size_t(number)], plan_.seed,
                               std::uint64_t(number));
 }
@@ -139,6 +156,7 @@ bool Search::add_report(Trial& one, const ReportEvent& event) {
         return false;
     }
     one.reports.push_back({event.time, value, loss_of(value, plan_.mode)});
+    compare_with_best(one);
     return true;
 }
 

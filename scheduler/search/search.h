@@ -25,8 +25,11 @@ struct SearchPlan {
 
 // What happens to a search. The log of these is its whole state.
 
-/// Somebody is free: what to do?
-struct AskEvent {};
+/// Somebody is free: what to do? `unit` stands in a log that is read again: the place of the point
+/// of the trial that was started then, where choosing it again would be dear. Empty: it is chosen.
+struct AskEvent {
+    std::vector<double> unit = {};
+};
 /// A value of the objective. NaN and infinities are allowed. Times of a trial that are not above
 /// its last one are ignored: an attempt that resumes repeats them. Of a cross-validation `time` is
 /// the number of folds that are done, one more with each report, and `value` that of the new one.
@@ -65,22 +68,28 @@ public:
     /// errors  not_found: there is no such trial; nothing has changed then
     std::vector<Decision> on(const SearchEvent& event);
 
+    /// AskEvent::unit for the log, of an ask that was answered by `answer`.
+    std::vector<double> unit_for_log(const Decision& answer) const;
+
     const std::vector<Trial>& trials() const { return trials_; }
     const Space& space() const { return *space_; }
     const SearchPlan& plan() const { return plan_; }
 
     /// The trial with the least loss, by the plan's selection; the first of equal ones. None before
     /// the first finite value. Of cross-validations only those that have every fold.
-    std::optional<std::int64_t> best_trial() const;
+    std::optional<std::int64_t> best_trial() const { return best_; }
 
 private:
-    std::vector<Decision> ask();
+    std::vector<Decision> ask(const AskEvent& event);
     std::vector<Decision> report(const ReportEvent& event);
     bool add_report(Trial& one, const ReportEvent& event);
     std::vector<Decision> end(const EndEvent& event);
     std::vector<Decision> retry(const RetryEvent& event);
     std::int64_t startable() const;
-    Proposal propose(std::int64_t number);
+    Proposal propose(std::int64_t number, const std::vector<double>& unit);
+    double judged_loss(const Trial& one) const;
+    void find_best();
+    void compare_with_best(const Trial& one);
     void start(Decision& answer, const Proposal& proposal);
     void apply(const Decision& decision);
     Trial& trial(std::int64_t number);
@@ -91,6 +100,8 @@ private:
     std::unique_ptr<Sampler> sampler_;
     std::unique_ptr<TrialPolicy> policy_;
     std::string exhausted_;    // why there are no more points; empty: there are
+    std::optional<std::int64_t> best_;
+    double least_ = worst_loss;    // the loss of the best one
 };
 
 /// Whether RetryEvent has an effect on the algorithm's failed trials. `races`: with fold pruning.

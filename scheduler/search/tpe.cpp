@@ -51,9 +51,8 @@ public:
     }
 
     Proposal propose(const std::vector<Trial>& trials, std::int64_t number) override {
+        if (is_starting(trials)) return startup_->propose(trials, number);
         std::vector<Observation> seen = observations(trials);
-        if (std::int64_t(seen.size()) < spec_.startup_trials || inputs_.space.dimension() == 0)
-            return startup_->propose(trials, number);
         std::ranges::sort(seen, is_better);
         const std::size_t good_count =
             std::min(std::size_t(std::ceil(good_fraction * double(seen.size()) - 1e-9)), good_max);
@@ -63,7 +62,29 @@ public:
         return best_candidate(mixture(good), mixture(bad), trials, number, seen.size());
     }
 
+    Proposal repeat(const std::vector<Trial>& trials, std::int64_t number,
+                    const std::vector<double>& unit) override {
+        if (is_starting(trials)) return startup_->propose(trials, number);
+        return {.exists = true,
+                .unit = unit,
+                .point = inputs_.space.point_at(unit),
+                .reason = "tpe: chosen before"};
+    }
+
+    bool is_dear() const override { return true; }
+
 private:
+    /// Too few results to learn from. Looks at no more trials than it has to.
+    bool is_starting(const std::vector<Trial>& trials) const {
+        if (inputs_.space.dimension() == 0) return true;
+        std::int64_t wanted = spec_.startup_trials;
+        for (const auto& unit : known_units_)
+            if (unit) --wanted;
+        for (auto trial = trials.begin(); wanted > 0 && trial != trials.end(); ++trial)
+            if (trial->state != TrialState::running) --wanted;
+        return wanted > 0;
+    }
+
     std::vector<Observation> observations(const std::vector<Trial>& trials) const {
         std::vector<Observation> seen;
         for (std::size_t i = 0; i < inputs_.known.size(); ++i) {

@@ -46,7 +46,9 @@ Json search_event_json(const SearchEvent& event) {
         return {{"type", "extend"}, {"max_trials", extend->max_trials}};
     if (const auto* retry = std::get_if<RetryEvent>(&event))
         return {{"type", "retry"}, {"trial", retry->trial}};
-    return {{"type", "ask"}};
+    Json ask{{"type", "ask"}};
+    if (const auto& unit = std::get<AskEvent>(event).unit; !unit.empty()) ask["unit"] = unit;
+    return ask;
 }
 
 }    // namespace
@@ -68,7 +70,8 @@ Json encode_decisions(const std::vector<search::Decision>& decisions) {
 
 LogEvent decode_event(const Json& json) {
     const std::string type = json.is_object() ? json.value("type", "") : std::string();
-    if (type == "ask") return SearchEvent(AskEvent{});
+    if (type == "ask")
+        return SearchEvent(AskEvent{.unit = json.value("unit", std::vector<double>())});
     if (type == "report")
         return SearchEvent(ReportEvent{.trial = json.at("trial").get<std::int64_t>(),
                                        .time = json.at("time").get<std::int64_t>(),

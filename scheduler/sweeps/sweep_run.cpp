@@ -108,6 +108,8 @@ void replay_log(store::Store& store, SweepRun& run) {
 void take(SweepRun& run, StepLog& log, const search::SearchEvent& event, std::string detail) {
     LoggedEvent logged{
         .event = event, .decisions = apply(run, event, detail), .detail = std::move(detail)};
+    if (std::holds_alternative<search::AskEvent>(event))
+        logged.event = search::AskEvent{.unit = run.search.unit_for_log(logged.decisions.back())};
     if (const std::int64_t trial = trial_of(event); trial >= 0) log.changed[trial] = true;
     for (const search::Decision& decision : logged.decisions)
         if (decision.trial >= 0) log.changed[decision.trial] = true;

@@ -35,6 +35,7 @@ double curve(const Point& point, std::int64_t time) {
 
 struct FullRun {
     std::vector<SearchEvent> events;
+    std::vector<SearchEvent> logged;    ///< with the places of points that are dear to choose
     std::string log;
 };
 
@@ -45,6 +46,9 @@ FullRun run_search(const SearchPlan& plan, std::size_t cores) {
     const auto apply = [&](const SearchEvent& event) {
         made.events.push_back(event);
         std::vector<Decision> decisions = search.on(event);
+        made.logged.push_back(event);
+        if (std::holds_alternative<AskEvent>(event))
+            made.logged.back() = AskEvent{.unit = search.unit_for_log(decisions.back())};
         made.log += log_of(decisions);
         return decisions;
     };
@@ -96,6 +100,79 @@ TEST(Search, every_algorithm_is_rebuilt_from_its_events) {
             ASSERT_EQ(before + after, whole.log) << algorithm << " cut at " << cut;
         }
     }
+}
+
+// Goal: reading a log costs the same for each line, however many results an algorithm compares.
+// Method: from every prefix with the places of its points the search goes on as the one that chose
+// them, and only where choosing is dear are they kept.
+TEST(Search, points_of_a_log_are_not_chosen_again) {
+    for (const char* algorithm : algorithms) {
+        const SearchPlan plan = plan_of(algorithm, 25);
+        const FullRun whole = run_search(plan, 4);
+        std::size_t kept = 0;
+        for (const SearchEvent& event : whole.logged)
+            if (const auto* ask = std::get_if<AskEvent>(&event)) kept += ask->unit.empty() ? 0 : 1;
+        const bool is_dear = std::string_view(algorithm).find("tpe") != std::string_view::npos;
+        EXPECT_EQ(kept, is_dear ? 25 : 0) << algorithm;
+        for (std::size_t cut = 0; cut <= whole.events.size(); cut += whole.events.size() / 7) {
+            const std::span logged(whole.logged);
+            Search chosen =
+                replayed(compiled_space(mixed_space), plan, std::span(whole.events).first(cut));
+            Search read = replayed(compiled_space(mixed_space), plan, logged.first(cut));
+            ASSERT_EQ(read.trials().size(), chosen.trials().size());
+            for (std::size_t i = 0; i < read.trials().size(); ++i) {
+                EXPECT_EQ(read.trials()[i].unit, chosen.trials()[i].unit) << algorithm;
+                EXPECT_EQ(read.trials()[i].point, chosen.trials()[i].point) << algorithm;
+            }
+            for (const SearchEvent& event : std::span(whole.events).subspan(cut))
+                ASSERT_EQ(log_of(read.on(event)), log_of(chosen.on(event))) << algorithm;
+        }
+    }
+}
+
+TEST(Search, a_place_of_another_space_is_not_taken) {
+    const SearchPlan plan = plan_of(R"({"name": "tpe", "startup_trials": 1})", 5);
+    Search search(compiled_space(one_number), plan);
+    Search other(compiled_space(one_number), plan);
+    for (Search* each : {&search, &other}) {
+        each->on(AskEvent{});
+        each->on(ReportEvent{0, 1, 0.5});
+        each->on(EndEvent{0, false});
+    }
+    EXPECT_EQ(log_of(search.on(AskEvent{.unit = {0.5, 0.5}})), log_of(other.on(AskEvent{})));
+}
+
+/// The least judged loss, the first of equal ones, by looking at all.
+std::optional<std::int64_t> best_by_scan(const Search& search) {
+    std::optional<std::int64_t> best;
+    double least = worst_loss;
+    for (const Trial& trial : search.trials()) {
+        if (trial.reports.empty()) continue;
+        const double loss = judged_report(trial, search.plan().selection).loss;
+        if (loss >= least) continue;
+        least = loss;
+        best = trial.number;
+    }
+    return best;
+}
+
+TEST(Search, the_best_trial_is_the_one_that_a_look_at_all_finds) {
+    for (const ObjectiveSelection selection : {ObjectiveSelection::best, ObjectiveSelection::last})
+        for (std::uint64_t seed = 0; seed < 50; ++seed) {
+            SearchPlan plan = plan_of(R"({"name": "random"})", 6);
+            plan.selection = selection;
+            Search search(compiled_space(one_number), plan);
+            for (int i = 0; i < 6; ++i)
+                search.on(AskEvent{});
+            EXPECT_EQ(search.best_trial(), std::nullopt);
+            Draws draws(seed, DrawSite::random, 0);
+            for (std::int64_t time = 1; time <= 20; ++time) {
+                const auto drawn = draws.next_below(5);    // few values, so that some are equal
+                const double value = drawn == 4 ? std::nan("") : double(drawn);
+                search.on(ReportEvent{std::int64_t(draws.next_below(6)), time, value});
+                ASSERT_EQ(search.best_trial(), best_by_scan(search)) << seed << " at " << time;
+            }
+        }
 }
 
 TEST(Search, runs_with_one_seed_are_equal_and_with_another_are_not) {

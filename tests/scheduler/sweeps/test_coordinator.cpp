@@ -243,6 +243,7 @@ TEST(Coordinator, trials_without_progress_end_the_sweep) {
 TEST(Coordinator, a_log_line_comes_back_as_it_was) {
     const double infinity = std::numeric_limits<double>::infinity();
     const std::vector<search::SearchEvent> events{search::AskEvent{},
+                                                  search::AskEvent{.unit = {0.1, 1.0 / 3}},
                                                   search::ReportEvent{3, 7, 0.1},
                                                   search::ReportEvent{3, 8, -infinity},
                                                   search::EndEvent{3, true},
