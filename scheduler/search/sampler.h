@@ -42,8 +42,8 @@ public:
     /// The point of trial `number`, the trials before it being as they are now.
     virtual Proposal propose(const std::vector<Trial>& trials, std::int64_t number) = 0;
 
-    /// What propose() chose before, at the same place and time: `unit` is where. Leaves the sampler
-    /// as propose() does, and its reason is not the one that was given.
+    /// What propose() chose before, at the same place and time: `unit` is where. The sampler is as
+    /// after propose() then; the reason is another.
     virtual Proposal repeat(const std::vector<Trial>& trials, std::int64_t number,
                             const std::vector<double>& /*unit*/) {
         return propose(trials, number);

@@ -86,16 +86,27 @@ Json fold_values_of(const search::Trial& trial) {
     return values;
 }
 
-void replay_log(store::Store& store, SweepRun& run) {
-    std::int64_t seq = 0;
+/// The reasons as they were given: a search that reads its log does not find all of them again.
+void note_reasons(SweepRun& run, const store::JsonText& decisions) {
+    for (const Json& decision : store::stored_json(decisions)) {
+        const std::int64_t trial = decision.value("trial", std::int64_t{-1});
+        if (trial >= 0) run.jobs[std::size_t(trial)].reason = decision.value("reason", "");
+    }
+}
+
+/// The lines after `seq`. The reasons of trials are those of the lines, or stay to be read.
+void replay_log(store::Store& store, SweepRun& run, std::int64_t seq, bool with_reasons) {
     for (;;) {
         const auto lines = store::list_sweep_events(store, run.sweep.id, seq, events_at_once);
         for (const store::SweepEvent& line : lines) {
             seq = line.seq;
             const Json json = store::stored_json(line.event);
             const auto event = decode_event(json);
-            if (const auto* of_search = std::get_if<search::SearchEvent>(&event))
-                apply(run, *of_search, json.value("detail", ""));
+            const auto* of_search = std::get_if<search::SearchEvent>(&event);
+            if (of_search == nullptr) continue;
+            const std::string detail = json.value("detail", "");
+            apply(run, *of_search, detail);
+            if (with_reasons && detail.empty()) note_reasons(run, line.decisions);
         }
         if (int(lines.size()) < events_at_once) break;
     }
@@ -130,7 +141,7 @@ SweepRun load_run(store::Store& store, store::Sweep sweep) {
                  .spec = std::move(spec.value),
                  .search = std::move(search),
                  .folds = std::move(folds)};
-    replay_log(store, run);
+    replay_log(store, run, 0, false);
     for (const store::SweepTrial& trial : store::all_sweep_trials(store, run.sweep.id)) {
         if (std::size_t(trial.number) >= run.jobs.size()) continue;
         TrialJobs& jobs = run.jobs[std::size_t(trial.number)];
@@ -140,6 +151,13 @@ SweepRun load_run(store::Store& store, store::Sweep sweep) {
         jobs.reason = trial.reason;
     }
     return run;
+}
+
+void catch_up(store::Store& store, SweepRun& run, store::Sweep sweep) {
+    const std::int64_t seq = run.sweep.seq;
+    run.sweep = std::move(sweep);
+    if (run.sweep.seq > seq) return replay_log(store, run, seq, true);
+    run.sweep.seq = seq;
 }
 
 store::SweepTrial trial_row(const SweepRun& run, std::int64_t number) {

@@ -51,6 +51,10 @@ void take(SweepRun& run, StepLog& log, const search::SearchEvent& event, std::st
 /// The run of a stored sweep. errors  throws data_loss: a line or the spec is of another version
 SweepRun load_run(store::Store& store, store::Sweep sweep);
 
+/// Takes what others have added to the log since into the run, whose trials have no jobs; `sweep`
+/// is what is stored now.
+void catch_up(store::Store& store, SweepRun& run, store::Sweep sweep);
+
 /// The trial as a row.
 store::SweepTrial trial_row(const SweepRun& run, std::int64_t number);
 store::TrialCounts count_trials(const SweepRun& run);

@@ -17,6 +17,7 @@
 #include "scheduler/store/retention.h"
 #include "scheduler/store/store.h"
 #include "scheduler/submission/queued_jobs.h"
+#include "scheduler/sweeps/kept_runs.h"
 #include "server/auth/authenticator.h"
 #include "server/auth/identity.h"
 #include "server/auth/request_rates.h"
@@ -100,6 +101,7 @@ struct Services {
     std::shared_ptr<RequestRates> request_rates = std::make_shared<RequestRates>(
         double(limits.requests_per_s), double(limits.requests_burst));
     std::shared_ptr<UploadHashes> upload_hashes = std::make_shared<UploadHashes>();
+    std::shared_ptr<sweeps::KeptRuns> kept_runs = std::make_shared<sweeps::KeptRuns>();
     /// Kept free on the disk: an upload that would go below is refused.
     std::uint64_t disk_reserve_bytes = std::uint64_t{1} << 30;
 

@@ -12,8 +12,6 @@ namespace slipway::routes {
 
 namespace {
 
-constexpr int tries_max = 10;
-
 template <class T>
 Json value_or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
@@ -106,7 +104,7 @@ Response sweep_response(const store::Sweep& sweep, int status) {
 store::Sweep change_sweep(
     const Context& context,
     const std::function<std::optional<store::SweepStep>(const store::Sweep&)>& change) {
-    for (int tries_left = tries_max;; --tries_left) {
+    for (int tries_left = step_tries_max;; --tries_left) {
         store::Sweep sweep = the_sweep(context);
         std::optional<store::SweepStep> step = change(sweep);
         if (!step) return sweep;

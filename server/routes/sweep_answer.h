@@ -22,6 +22,9 @@ Json render_trial(const store::SweepTrial& trial);
 /// A sweep as an answer, with its ETag.
 Response sweep_response(const store::Sweep& sweep, int status = 200);
 
+/// How often a step is tried again that somebody else came before.
+constexpr int step_tries_max = 10;
+
 /// Changes the sweep by `change`, which gets it as it is and gives the step or none; again when
 /// somebody else has changed it meanwhile. The sweep after it.
 store::Sweep change_sweep(

@@ -32,22 +32,41 @@ void require_external(const store::Sweep& sweep) {
                                                      to_string(sweep.state))};
 }
 
-// Takes what `act` adds to the log, and what follows from it, as one step.
+store::SweepStep follow_up(const Context& context, sweeps::SweepRun& run,
+                           sweeps::CoordinatorStep& step) {
+    const auto age = context.services.clock.now() - run.sweep.created_at;
+    sweeps::settle_external(run, step, std::chrono::duration<double>(age).count());
+    store::SweepStep stored = sweeps::step_of(run, step.log);
+    stored.state = step.state;
+    stored.reason = step.reason;
+    return stored;
+}
+
+// Takes what `act` adds to the log, and what follows from it, as one step; again when somebody else
+// has changed the sweep meanwhile.
 template <class Act>
 store::Sweep take_step(const Context& context, const Act& act) {
-    return change_sweep(context, [&](const store::Sweep& sweep) {
-        require_external(sweep);
-        sweeps::SweepRun run = sweeps::load_run(context.services.store, sweep);
+    const Services& services = context.services;
+    for (int tries_left = step_tries_max;; --tries_left) {
+        auto lent = services.kept_runs->borrow(services.store, the_sweep(context));
+        sweeps::SweepRun& run = lent.run();
         sweeps::CoordinatorStep step;
-        act(run, step);
-        const double age_s =
-            std::chrono::duration<double>(context.services.clock.now() - sweep.created_at).count();
-        sweeps::settle_external(run, step, age_s);
-        store::SweepStep stored = sweeps::step_of(run, step.log);
-        stored.state = step.state;
-        stored.reason = step.reason;
-        return std::optional(std::move(stored));
-    });
+        try {
+            require_external(run.sweep);
+            act(run, step);
+        } catch (const Error&) {
+            if (step.log.events.empty()) lent.keep(run.sweep);    // nothing was done to it
+            throw;
+        }
+        try {
+            store::Sweep after =
+                store::commit_sweep_step(services.store, follow_up(context, run, step));
+            lent.keep(after);
+            return after;
+        } catch (const store::SweepChanged&) {
+            if (tries_left == 0) throw;
+        }
+    }
 }
 
 double value_of(const SweepObserveBody& body) {

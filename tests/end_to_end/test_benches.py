@@ -331,6 +331,14 @@ class Benches(unittest.TestCase):
         self.assertEqual(ending["ending"]["trials"], 3)
         self.assertGreaterEqual(ending["ending"]["transactions_per_trial"], 3)    # a request, a step, a job
 
+    def test_what_asked_trials_cost_is_printed(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "asked_trials.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
+                              "--trials", "30", "--parts", "2", "--parameters", "3"], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        first, second = map(json.loads, ran.stdout.splitlines())
+        self.assertEqual((first["trials"], second["trials"]), (15, 30))
+        self.assertGreaterEqual(second["suggest_ms_max"], second["suggest_ms"])
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
