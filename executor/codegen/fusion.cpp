@@ -126,16 +126,7 @@ private:
         drafts_[cluster].members.push_back(id);
     }
 
-    // A batch of one image looks as if it had a row for each channel. But images are channels-last
-    // wherever convolutions are, so such a row would be walked across all other channels.
-
-    /// The operand repeats a vector, one number for each channel, over one image.
-    static bool is_by_channel_of_one(const Tensor& operand) {
-        return operand.dims().size() > 2 && operand.dims()[0] == 1 &&
-               source_of(operand).dims().size() == 1;
-    }
-
-    /// A reduction over the batch and its images, of a batch of one.
+    /// A reduction over the batch and its images, of a batch of one (is_by_channel_of_one).
     static bool is_over_one_image(const Node& node) {
         const Dims& dims = node.operands[0].dims();
         const Dims& reduced = std::get<ReduceAttributes>(node.attributes).dimensions;

@@ -39,7 +39,7 @@ bool is_generated(OpCode op) {
 bool is_small_for(const FusionNodes& nodes, const ReadLink& link, std::size_t id) {
     if (nodes.elements(link.source) == 1) return nodes.elements(id) > 1;
     return nodes.elements(link.source) * 16 <= nodes.elements(id) && link.operand != nullptr &&
-           row_elements_of(*link.operand) == 0;
+           (row_elements_of(*link.operand) == 0 || is_by_channel_of_one(*link.operand));
 }
 
 bool is_large_for(const FusionNodes& nodes, std::size_t input, std::size_t id) {

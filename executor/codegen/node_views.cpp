@@ -76,4 +76,9 @@ std::int64_t row_elements_of(const Tensor& operand) {
     return stride == source_of(operand).shape().element_count() ? row : 0;
 }
 
+bool is_by_channel_of_one(const Tensor& operand) {
+    return operand.dims().size() > 2 && operand.dims()[0] == 1 &&
+           source_of(operand).dims().size() == 1;
+}
+
 }    // namespace slipway

@@ -26,4 +26,9 @@ bool is_element_itself(const Tensor& operand);
 /// 0 otherwise.
 std::int64_t row_elements_of(const Tensor& operand);
 
+/// Whether the operand repeats a vector, one number for each channel, over one image. It looks as
+/// if each channel were a row. But images are channels-last wherever convolutions are, so such a
+/// row would be walked across all other channels.
+bool is_by_channel_of_one(const Tensor& operand);
+
 }    // namespace slipway

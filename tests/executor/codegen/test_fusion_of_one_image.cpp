@@ -42,6 +42,23 @@ TEST(FusionOfOneImage, is_that_of_several_images) {
     EXPECT_EQ(clusters_of(1), clusters_of(2));
 }
 
+// Goal: batch norm's variance and its result each subtract the mean again, and no difference is
+// held for the backward pass.
+TEST(FusionOfOneImage, subtracts_a_mean_again_where_it_is_read) {
+    const auto stored = [](std::int64_t images) {
+        const Tensor x = input({DType::f32, {images, 8, 4, 4}}, Placement::per_core, "x");
+        const Tensor mean = reduce(x, {0, 2, 3}, Reduction::add) * constant(1.0 / 16);
+        const Tensor centred = x - broadcast_in_dim(mean, x.dims(), {1});
+        const Tensor variance = reduce(centred * centred, {0, 2, 3}, Reduction::add);
+        const Tensor y = centred * broadcast_in_dim(rsqrt(variance), x.dims(), {1});
+        const Graph graph = graph_of({y});
+        EXPECT_EQ(compare_with_reference(graph, sum_tolerance(32), 1), "");
+        return fuse(graph, analyse(graph)).stored.contains(centred.get());
+    };
+    EXPECT_FALSE(stored(1));
+    EXPECT_FALSE(stored(2));
+}
+
 // Layer norm's rows are the innermost dimension, also for one sequence.
 TEST(FusionOfOneImage, leaves_rows_of_one_sequence) {
     const Tensor x = input({DType::f32, {1, 6, 32}}, Placement::per_core, "x");
