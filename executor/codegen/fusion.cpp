@@ -23,6 +23,7 @@
 #include "executor/codegen/inlining.h"
 #include "executor/codegen/iteration_space.h"
 #include "executor/codegen/node_views.h"
+#include "executor/codegen/replicated_order.h"
 
 namespace slipway {
 
@@ -447,7 +448,9 @@ bool is_fusible(const Tensor& tensor) {
 }
 
 Fusion fuse(const Graph& graph, const Analysis& analysis) {
-    return Fuser(graph, analysis).run();
+    Fusion fusion = Fuser(graph, analysis).run();
+    make_values_late(fusion, analysis);
+    return fusion;
 }
 
 }    // namespace slipway
