@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -82,7 +81,6 @@ public:
         program.arena_bytes = place_blocks();
         for (BufferId id = 0; id < program.buffers.size(); ++id)
             if (block_of_[id]) program.buffers[id].offset = blocks_[*block_of_[id]].offset;
-        place_partials(program);
     }
 
     std::size_t fullest_step() {
@@ -100,23 +98,6 @@ public:
     }
 
 private:
-    /// What replicas contribute in one go is added up before they run the next steps.
-    void place_partials(Program& program) const {
-        program.partial_bytes.reset();
-        if (program.replicas_together == 1) return;
-        program.partial_bytes = 0;
-        for (Stage& stage : program.stages) {
-            std::map<std::size_t, std::int64_t> ends;    // by the first step in one go
-            for (Sum& sum : stage.sums) {
-                if (sum.by_block) continue;
-                std::int64_t& end = ends[in_one_go_[writer_of(program, stage, sum.buffer)].first];
-                sum.partial_offset = end;
-                end += in_lines(program.buffers[sum.buffer].shape.byte_count());
-                program.partial_bytes = std::max(*program.partial_bytes, end);
-            }
-        }
-    }
-
     void find_lives() {
         for (const Stage& stage : program_.stages) {
             const std::size_t last = stage.first_step + stage.step_count - 1;
@@ -128,6 +109,7 @@ private:
             for (const Sum& sum : stage.sums) {
                 uses_[sum.buffer].include(stage.first_step, last);
                 lives_[sum.buffer].include(stage.first_step, last);
+                if (sum.waiting) use(stage, writer_of(program_, stage, sum.buffer), *sum.waiting);
             }
         }
     }
@@ -156,6 +138,9 @@ private:
                 block.last_use = std::max(block.last_use, uses_[id].last);
             }
         }
+        for (const Stage& stage : program_.stages)
+            for (const Sum& sum : stage.sums)
+                if (sum.waiting) block_of_[*sum.waiting] = add_block(*sum.waiting);
     }
 
     std::size_t add_block(BufferId id) {

@@ -104,7 +104,7 @@ std::optional<StackedGradient> make_joined_gradient(const ConvolutionSpec& spec,
     if (!product) return {};
     product->kernel.name = "patches " + product->kernel.name;
     return StackedGradient{.gather = make_gather(shape, spec),
-                           .left = {spec.operands, {stacked.rows, stacked.features}},
+                           .left = Shape{spec.operands, {stacked.rows, stacked.features}},
                            .right = {spec.operands, {stacked.rows, stacked.columns}},
                            .product = std::move(*product)};
 }

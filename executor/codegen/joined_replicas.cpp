@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
@@ -18,6 +19,7 @@
 
 #include "executor/codegen/buffers.h"
 #include "executor/codegen/core_arenas.h"
+#include "executor/codegen/waiting_contributions.h"
 
 namespace slipway {
 
@@ -33,26 +35,61 @@ bool is_joined(const Step& step) {
     return bool(step.together);
 }
 
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+struct Use {
+    StepRange steps{never, 0};
+    bool is_of_joined = false;    ///< replicas have it at once
+};
+
+std::vector<Use> uses_of(const Program& program) {
+    std::vector<Use> uses(program.buffers.size());
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+        for (const auto* ids : {&program.steps[i].reads, &program.steps[i].writes})
+            for (const BufferId id : *ids) {
+                uses[id].steps = {std::min(uses[id].steps.first, i), i};
+                uses[id].is_of_joined = uses[id].is_of_joined || is_joined(program.steps[i]);
+            }
+    return uses;
+}
+
+/// What a result takes over that each replica has for itself costs nothing when each has that for
+/// itself as well: the logits, over which a loss writes their gradient.
+void keep_what_is_taken_over(Program& program, const std::vector<Use>& uses) {
+    std::vector<Buffer>& buffers = program.buffers;
+    const auto is_own = [&](BufferId id) {
+        return (buffers[id].region == Region::worker || buffers[id].region == Region::core) &&
+               !buffers[id].is_in_turn;
+    };
+    for (std::size_t i = program.steps.size(); i-- > 0;) {
+        const Step& step = program.steps[i];
+        for (std::size_t write = 0; write < step.writes.size(); ++write) {
+            const BufferId result = step.writes[write];
+            if (!is_own(result) || uses[result].steps.first != i) continue;
+            const auto taken = std::ranges::find_if(step.in_place, [&](const auto& pair) {
+                const BufferId id = step.reads[pair.first];
+                return pair.second == write && uses[id].steps.last == i &&
+                       buffers[id].region == buffers[result].region &&
+                       buffers[id].shape.byte_count() == buffers[result].shape.byte_count();
+            });
+            if (taken != step.in_place.end()) buffers[step.reads[taken->first]].is_in_turn = false;
+        }
+    }
+}
+
 /// What lives no longer than the steps that a replica runs in one go is there once. Scratch memory
 /// is so from the start.
 void mark_in_turn(Program& program) {
     const std::vector<StepRange> ranges = steps_in_one_go(program);
-    constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
-    std::vector<StepRange> uses(program.buffers.size(), {never, 0});
-    std::vector<bool> is_of_joined(program.buffers.size());
-    for (std::size_t i = 0; i < program.steps.size(); ++i)
-        for (const auto* ids : {&program.steps[i].reads, &program.steps[i].writes})
-            for (const BufferId id : *ids) {
-                uses[id] = {std::min(uses[id].first, i), i};
-                is_of_joined[id] = is_of_joined[id] || is_joined(program.steps[i]);
-            }
+    const std::vector<Use> uses = uses_of(program);
     for (BufferId id = 0; id < program.buffers.size(); ++id) {
         Buffer& buffer = program.buffers[id];
         const bool is_of_replica = buffer.region == Region::worker || buffer.region == Region::core;
-        if (is_of_replica && uses[id].first != never && !is_of_joined[id] &&
-            ranges[uses[id].first].last >= uses[id].last)
+        if (is_of_replica && uses[id].steps.first != never && !uses[id].is_of_joined &&
+            ranges[uses[id].steps.first].last >= uses[id].steps.last)
             buffer.is_in_turn = true;
     }
+    keep_what_is_taken_over(program, uses);
 }
 
 void run_the_others_in_one_go(Program& program) {
@@ -81,18 +118,32 @@ std::int64_t per_core_bytes(const Program& program, const std::vector<BufferId>&
     return bytes;
 }
 
-/// Lets a core read its operands of step `batching` as soon as it has them all.
-void read_early(Program& program, std::size_t batching) {
-    std::vector<BufferId>& reads = program.steps[batching].reads;
+/// Takes what each core has of its own from what the step reads.
+std::vector<BufferId> take_own(const Program& program, Step& step) {
     const auto own = std::ranges::partition(
-        reads, [&](BufferId id) { return !is_per_core(program, program.buffers[id]); });
+        step.reads, [&](BufferId id) { return !is_per_core(program, program.buffers[id]); });
+    std::vector<BufferId> taken(own.begin(), own.end());
+    step.reads.erase(own.begin(), own.end());
+    return taken;
+}
+
+/// Lets a core read these for the steps from `batching` on as soon as it has them all.
+void read_early(Program& program, std::size_t batching, const std::vector<BufferId>& own) {
     const auto writes_own = [&](const Step& step) {
         return std::ranges::find_first_of(step.writes, own) != step.writes.end();
     };
     const auto before = std::span(program.steps).first(batching);
     const auto last = std::ranges::find_if(before.rbegin(), before.rend(), writes_own);
     if (last != before.rend()) last->reads.insert(last->reads.end(), own.begin(), own.end());
-    reads.erase(own.begin(), own.end());
+}
+
+/// Whether the step copies what each core has for the next one, which makes a result of it.
+bool copies_for_next(const Program& program, std::size_t i) {
+    if (i + 1 == program.steps.size() || !program.steps[i + 1].batches_cores) return false;
+    const Step& next = program.steps[i + 1];
+    return std::ranges::all_of(program.steps[i].writes, [&](BufferId id) {
+        return std::ranges::count(next.reads, id) > 0 && std::ranges::count(next.writes, id) == 0;
+    });
 }
 
 /// What each core holds for the steps that batch the cores is let go where it is more, for all
@@ -101,21 +152,25 @@ void read_early(Program& program, std::size_t batching) {
 /// returns  the bytes of what each core makes by itself
 std::int64_t let_go_what_is_batched(Program& program) {
     std::int64_t made_bytes = 0;
-    for (std::size_t i = 0; i < program.steps.size(); ++i) {
-        if (!program.steps[i].batches_cores) continue;
-        const std::vector<BufferId>& writes = program.steps[i].writes;
-        const bool copies = writes.size() == 2 && i + 1 < program.steps.size() &&
-                            program.steps[i + 1].reads == writes;
-        if (copies)
-            for (const BufferId id : writes)
+    for (std::size_t first = 0, last = 0; first < program.steps.size(); first = last + 1) {
+        last = first;
+        if (!program.steps[first].batches_cores) continue;
+        if (copies_for_next(program, first)) {
+            for (const BufferId id : program.steps[first].writes)
                 program.buffers[id].shape = {DType::u8, {0}};
-        Shape& made = program.buffers[program.steps[i + (copies ? 1 : 0)].writes[0]].shape;
-        if (per_core_bytes(program, program.steps[i].reads) * program.replicas_together <=
-            made.byte_count())
-            continue;
+            ++last;
+        }
+        std::int64_t held_bytes = 0;
+        for (std::size_t i = first; i <= last; ++i)
+            held_bytes += per_core_bytes(program, program.steps[i].reads);
+        Shape& made = program.buffers[program.steps[last].writes[0]].shape;
+        if (held_bytes * program.replicas_together <= made.byte_count()) continue;
         made_bytes += made.byte_count();
         made = {DType::u8, {0}};
-        read_early(program, i);
+        std::vector<BufferId> own;
+        for (std::size_t i = first; i <= last; ++i)
+            std::ranges::copy(take_own(program, program.steps[i]), std::back_inserter(own));
+        read_early(program, first, own);
     }
     return made_bytes;
 }
@@ -124,6 +179,9 @@ std::int64_t let_go_what_is_batched(Program& program) {
 /// those of all replicas.
 std::int64_t bytes_of_one_core_each(Program program, int workers, int cores) {
     const std::int64_t made_bytes = let_go_what_is_batched(program);
+    for (const Stage& stage : program.stages)
+        for (const Sum& sum : stage.sums)
+            if (sum.waiting) program.buffers[*sum.waiting].shape = {DType::u8, {0}};
     return planned_bytes(program, workers, cores, 1) + made_bytes * workers;
 }
 
@@ -160,6 +218,9 @@ void run_apart(Program& program, std::vector<Buffer> buffers) {
         step.together = {};
         step.continues = false;
     }
+    for (Stage& stage : program.stages)
+        for (Sum& sum : stage.sums)
+            sum.waiting.reset();
     place_buffers(program);
 }
 
@@ -174,6 +235,7 @@ void join_in_little_memory(Program& program, int replicas, const JoinOptions& op
     const std::int64_t apart = bytes();
     std::vector<Buffer> buffers = program.buffers;
     program.replicas_together = replicas;
+    let_contributions_wait(program);
     join_arenas(program, {.cores = cores, .workers = workers});
     std::int64_t bytes_max = apart + std::max(bytes_little, apart / share);
     if (!options.saves_memory)

@@ -253,20 +253,16 @@ bool pays_to_stack(const MatmulSpec& spec) {
 }
 
 /// Copies what each core has, one after the other. Computes cores begin..end.
-Kernel make_stack(std::int64_t left_bytes, std::int64_t right_bytes) {
+Kernel make_stack(std::int64_t bytes) {
     return [=](const KernelCall& call) {
-        const std::size_t cores = call.reads.size() / 2;
-        for (auto core = std::size_t(call.begin); core < std::size_t(call.end); ++core) {
-            std::memcpy(call.writes[0] + std::int64_t(core) * left_bytes, call.reads[core],
-                        std::size_t(left_bytes));
-            std::memcpy(call.writes[1] + std::int64_t(core) * right_bytes, call.reads[cores + core],
-                        std::size_t(right_bytes));
-        }
+        for (auto core = std::size_t(call.begin); core < std::size_t(call.end); ++core)
+            std::memcpy(call.writes[0] + std::int64_t(core) * bytes, call.reads[core],
+                        std::size_t(bytes));
     };
 }
 
-/// The product of all cores' rows, which are copied one core's after the other's; nothing done
-/// where the library does not take it.
+/// The product of all cores' rows. The right ones are copied one core's after the other's, the left
+/// ones by the blocks that need them. Nothing done where the library does not take it.
 bool lower_stacked(Lowering& lowering, const Tensor& tensor, const MatmulSpec& spec,
                    const std::vector<BufferId>& reads, const Dims& order) {
     const std::int64_t features = spec.lhs.dims[1], rows = spec.rhs.dims[1];
@@ -275,14 +271,15 @@ bool lower_stacked(Lowering& lowering, const Tensor& tensor, const MatmulSpec& s
     auto product = make_stacked_product({.rows = all_rows,
                                          .features = features,
                                          .columns = columns,
+                                         .left_cores = lowering.batched_cores(),
                                          .operands = spec.operands,
                                          .results = spec.results},
                                         {}, lowering.workers());
     if (!product) return false;
     const auto size = std::int64_t(size_in_bytes(spec.operands));
     emit_stacked(lowering, tensor,
-                 {.gather = make_stack(rows * features * size, rows * columns * size),
-                  .left = {spec.operands, {all_rows, features}},
+                 {.gather = make_stack(rows * columns * size),
+                  .left = {},
                   .right = {spec.operands, {all_rows, columns}},
                   .product = std::move(*product)},
                  reads, {"rows", "dot_general"}, order);

@@ -11,11 +11,17 @@ void emit_stacked(Lowering& lowering, const Tensor& tensor, StackedGradient grad
     for (const BufferId operand : reads)
         lowering.keep(operand);
     const int stage = lowering.facts(tensor).stage;
-    const BufferId left = lowering.make_batched(gradient.left, stage);
     const BufferId right = lowering.make_batched(gradient.right, stage);
+    std::vector<BufferId> gathered{reads[1]}, made{right}, factors{reads[0], right};
+    if (gradient.left) {
+        const BufferId left = lowering.make_batched(*gradient.left, stage);
+        gathered = reads;
+        made = {left, right};
+        factors = made;
+    }
     lowering.emit(stage, {.name = step_name(names.gather + " of all cores", gradient.right),
-                          .reads = reads,
-                          .writes = {left, right},
+                          .reads = std::move(gathered),
+                          .writes = std::move(made),
                           .in_place = {},
                           .elements = lowering.batched_cores(),
                           .kernel = std::move(gradient.gather),
@@ -23,7 +29,7 @@ void emit_stacked(Lowering& lowering, const Tensor& tensor, StackedGradient grad
     const LibraryKernel& kernel = gradient.product.kernel;
     Step product = lowering.library_step(
         stage, step_name(names.product + " of all cores " + kernel.name, tensor.shape()), kernel,
-        {left, right}, lowering.make_result(tensor, order));
+        std::move(factors), lowering.make_result(tensor, order));
     product.elements = gradient.product.elements;
     product.batches_cores = true;
     lowering.emit(stage, std::move(product));

@@ -19,6 +19,7 @@
 #include "executor/codegen/kernels/movement.h"
 #include "executor/codegen/node_views.h"
 #include "executor/codegen/onednn/reorder.h"
+#include "executor/codegen/waiting_contributions.h"
 #include "executor/program/team.h"
 
 namespace slipway {
@@ -467,6 +468,7 @@ void Lowering::settle_together() {
             step.together = {};
     } else if (wants_together_) {
         program_.replicas_together = replicas_together();
+        let_contributions_wait(program_);
     } else {
         return join_in_little_memory(program_, replicas_together(),
                                      {.workers = options_.workers,

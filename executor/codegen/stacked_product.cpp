@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "executor/codegen/onednn/matmul.h"
@@ -9,7 +11,9 @@
 
 // One product whose terms are the rows of core 0, then core 1, and so on. The workers share the
 // features, in blocks that are the same whoever computes them (docs/decisions/0016). Each block is
-// put into the order in which it is wanted while it is in a cache.
+// put into the order in which it is wanted while it is in a cache. Rows of a product are as wide as
+// its left matrix, gradients of logits as wide as a vocabulary: a block copies what it needs of
+// each core's, so that the whole matrix is nowhere a second time.
 namespace slipway {
 
 namespace {
@@ -30,14 +34,15 @@ struct FeatureBlock {
     LibraryKernel product;
     std::optional<LibraryKernel> arrange;
     std::int64_t product_bytes = 0;    ///< of scratch memory, before it is arranged
+    std::int64_t copied_bytes = 0;     ///< of scratch memory: of the left matrix
 
     std::int64_t scratch_bytes() const {
-        return in_lines(product_bytes) + in_lines(product.scratch_bytes) +
+        return in_lines(copied_bytes) + in_lines(product_bytes) + in_lines(product.scratch_bytes) +
                (arrange ? in_lines(arrange->scratch_bytes) : 0);
     }
 
     void run(const KernelCall& call) const {
-        std::byte* const scratch = call.writes[1];
+        std::byte* const scratch = call.writes[1] + in_lines(copied_bytes);
         std::byte* const made = arrange ? scratch : call.writes[0];
         std::byte* const rest = scratch + in_lines(product_bytes);
         product.kernel(
@@ -54,7 +59,8 @@ struct FeatureBlock {
 std::optional<FeatureBlock> make_block(const StackedRows& stacked, std::int64_t features,
                                        const std::function<View(std::int64_t)>& lying,
                                        int workers) {
-    auto product = make_matmul({.lhs = {{features, stacked.rows}, {1, stacked.features}, 0},
+    const std::int64_t left_width = stacked.left_cores > 0 ? features : stacked.features;
+    auto product = make_matmul({.lhs = {{features, stacked.rows}, {1, left_width}, 0},
                                 .rhs = dense_view({stacked.rows, stacked.columns}),
                                 .result = dense_view({features, stacked.columns}),
                                 .operands = stacked.operands,
@@ -62,6 +68,9 @@ std::optional<FeatureBlock> make_block(const StackedRows& stacked, std::int64_t 
                                workers);
     if (!product) return {};
     FeatureBlock block{.product = std::move(*product), .arrange = {}};
+    if (stacked.left_cores > 0)
+        block.copied_bytes =
+            features * stacked.rows * std::int64_t(size_in_bytes(stacked.operands));
     if (!lying) return block;
     const View view = lying(features);
     if (is_dense(view)) return block;
@@ -69,6 +78,14 @@ std::optional<FeatureBlock> make_block(const StackedRows& stacked, std::int64_t 
     if (!block.arrange) return {};
     block.product_bytes = features * stacked.columns * std::int64_t(size_in_bytes(stacked.results));
     return block;
+}
+
+/// Some features of all cores' rows, one core's after the other's.
+void copy_features(std::span<const std::byte* const> cores, std::int64_t rows_of_core,
+                   std::int64_t row_bytes, std::int64_t offset, std::int64_t bytes, std::byte* to) {
+    for (const std::byte* const core : cores)
+        for (std::int64_t row = 0; row < rows_of_core; ++row, to += bytes)
+            std::memcpy(to, core + row * row_bytes + offset, std::size_t(bytes));
 }
 
 }    // namespace
@@ -83,7 +100,9 @@ std::optional<StackedProduct> make_stacked_product(
         make_block(stacked, stacked.features - (blocks - 1) * block_features, lying, workers);
     if (!block || !last) return {};
     const std::int64_t scratch_bytes = std::max(block->scratch_bytes(), last->scratch_bytes());
-    const std::int64_t left_step = block_features * std::int64_t(size_in_bytes(stacked.operands));
+    const auto operand_bytes = std::int64_t(size_in_bytes(stacked.operands));
+    const std::int64_t left_step = block_features * operand_bytes;
+    const std::int64_t row_bytes = stacked.features * operand_bytes;
     const std::int64_t result_step =
         block_features * stacked.columns * std::int64_t(size_in_bytes(stacked.results));
     StackedProduct product{.kernel = {.kernel = {},
@@ -95,12 +114,19 @@ std::optional<StackedProduct> make_stacked_product(
                              last = std::move(*last)](const KernelCall& call) {
         // Without scratch memory this is the result, and nobody's.
         std::byte* const scratch = call.writes.back() + call.worker * scratch_bytes;
-        const std::byte* const left = call.reads.front();
-        const std::byte* const right = call.reads[call.reads.size() / 2];
+        const auto cores = call.reads.first(std::size_t(stacked.left_cores));
+        const std::byte* const right =
+            call.reads[cores.empty() ? call.reads.size() / 2 : cores.size()];
         for (std::int64_t i = call.begin; i < call.end; ++i) {
-            const std::array<const std::byte*, 2> reads{left + i * left_step, right};
-            (i + 1 < blocks ? block : last)
-                .run({.reads = reads,
+            const FeatureBlock& some = i + 1 < blocks ? block : last;
+            const std::byte* left = call.reads.front() + i * left_step;
+            if (!cores.empty()) {
+                copy_features(cores, stacked.rows / stacked.left_cores, row_bytes, i * left_step,
+                              some.copied_bytes / stacked.rows, scratch);
+                left = scratch;
+            }
+            const std::array<const std::byte*, 2> reads{left, right};
+            some.run({.reads = reads,
                       .writes = std::array{call.writes[0] + i * result_step, scratch},
                       .worker = call.worker});
         }

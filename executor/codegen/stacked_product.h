@@ -15,15 +15,18 @@ namespace slipway {
 struct StackedRows {
     std::int64_t rows = 0;                     ///< of all cores
     std::int64_t features = 0, columns = 0;    ///< of the left and of the right matrix
+    /// 0: both matrices are gathered before; else the cores, each of which has its rows of the left
+    /// one, and a block copies the features that it needs.
+    std::int64_t left_cores = 0;
     DType operands = DType::f32;
     DType results = DType::f32;
 };
 
 struct StackedProduct {
     /// Call: reads left [rows, features] and right [rows, columns], dense, or those of every core,
-    /// of which the first one has them; writes[0] = the product,
-    /// writes[1] = scratch memory for all workers. Computes begin..end of `elements`, whose bits do
-    /// not depend on how they are cut.
+    /// of which the first one has them; with left_cores the left rows of every core come first.
+    /// writes[0] = the product, writes[1] = scratch memory for all workers. Computes begin..end of
+    /// `elements`, whose bits do not depend on how they are cut.
     LibraryKernel kernel;
     std::int64_t elements = 0;    ///< blocks of features
 };
@@ -31,9 +34,11 @@ struct StackedProduct {
 /// A gradient of weights over all cores as one product, in two steps.
 struct StackedGradient {
     /// Call: reads = what every core has for the left matrix, then for the right one; writes[0] =
-    /// the left matrix, writes[1] = the right one. Computes cores begin..end.
+    /// the left matrix, writes[1] = the right one. Computes cores begin..end. Without `left` it
+    /// reads and writes the right one alone, and the product reads what every core has.
     Kernel gather;
-    Shape left, right;
+    std::optional<Shape> left;
+    Shape right;
     StackedProduct product;
 };
 

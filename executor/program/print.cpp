@@ -71,8 +71,9 @@ std::string print(const Program& program) {
         }
         for (const Sum& sum : stage.sums)
             text +=
-                fmt::format("    all_reduce {}{} {}\n", combines[std::size_t(sum.combine)],
-                            sum.rounds_to_bf16 ? " as bf16" : "", names_of(program, {sum.buffer}));
+                fmt::format("    all_reduce {}{} {}{}\n", combines[std::size_t(sum.combine)],
+                            sum.rounds_to_bf16 ? " as bf16" : "", names_of(program, {sum.buffer}),
+                            sum.waiting ? " waiting " + names_of(program, {*sum.waiting}) : "");
     }
     return text;
 }

@@ -96,7 +96,10 @@ struct Sum {
     /// Of f32: with several blocks of block_cores cores, here or elsewhere, the sum of each is
     /// rounded to bf16, and so is the sum of all.
     bool rounds_to_bf16 = false;
-    std::int64_t partial_offset = 0;    ///< with Program::partial_bytes; a multiple of 64
+    /// Of replicas that run together: a buffer of region worker or core, of no step and not in
+    /// turn, whose bytes of all replicas hold the contributions that wait to be added to another
+    /// one. None: they wait in memory of each worker's own, laid out as region sum.
+    std::optional<BufferId> waiting = {};
 };
 
 /// Consecutive steps run for each core (per_core) or once (replicated).
@@ -130,11 +133,6 @@ struct Program {
     /// replicas one after the other, at multiples of 64 bytes, or one in turn. An offset counts so
     /// many times. A contribution to a sum is then touched by one step alone.
     int replicas_together = 1;
-    /// What a worker takes for each contribution that waits to be added to another one. Replicas
-    /// that run together add up those of some steps in one go before they make the next ones, so
-    /// that these can have the same bytes (Sum::partial_offset). None: each sum has bytes of its
-    /// own, as in region sum.
-    std::optional<std::int64_t> partial_bytes = {};
     Array constants;    ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
         arena_bytes{};              ///< worker, core, shared, sum: one copy
@@ -160,10 +158,8 @@ inline std::int64_t bytes_of_replica(const Program& program, const Buffer& buffe
     return (bytes + sharers - 1) / sharers;
 }
 
-/// The bytes of Program::partial_bytes, or what they are without.
-inline std::int64_t bytes_of_partial(const Program& program) {
-    return program.partial_bytes.value_or(program.arena_bytes[std::size_t(Region::sum)]);
-}
+/// What a worker takes for each contribution that waits in memory of its own.
+std::int64_t bytes_of_partial(const Program& program);
 
 /// Steps that a replica runs in one go, both ends included.
 struct StepRange {

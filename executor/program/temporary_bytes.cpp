@@ -1,8 +1,17 @@
 #include "executor/program/temporary_bytes.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace slipway {
+
+std::int64_t bytes_of_partial(const Program& program) {
+    const auto waits_apart = [](const Sum& sum) { return !sum.by_block && !sum.waiting; };
+    const bool some = std::ranges::any_of(program.stages, [&](const Stage& stage) {
+        return std::ranges::any_of(stage.sums, waits_apart);
+    });
+    return some ? program.arena_bytes[std::size_t(Region::sum)] : 0;
+}
 
 std::int64_t temporary_bytes(const Program& program, const Team& team) {
     const auto arena = [&](Region region) { return program.arena_bytes[std::size_t(region)]; };

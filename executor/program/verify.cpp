@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "executor/program/program.h"
+#include "executor/program/team.h"
 
 // Checks a program as a whole, independently of what lowered it: every read sees bytes that were
 // written before, every write goes where it may, and no two buffers that hold something at the same
@@ -23,6 +24,12 @@ struct Life {
     std::size_t last = 0;
     std::size_t first_touch = never, last_touch = 0;    ///< by one replica
 };
+
+/// In whole lines of the cache, as replicas lie.
+std::int64_t in_lines(const Buffer& buffer) {
+    constexpr std::int64_t line_bytes = 64;
+    return (buffer.shape.byte_count() + line_bytes - 1) / line_bytes * line_bytes;
+}
 
 bool is_arena(Region region) {
     return region != Region::input && region != Region::output;
@@ -132,32 +139,38 @@ private:
                 problem("all_reduce of %{}, which its stage does not write", sum.buffer);
             life.first = std::min(life.first, stage.first_step);
             life.last = std::max(life.last, end == 0 ? 0 : end - 1);
+            if (sum.waiting) check_waiting(stage, sum);
         }
-        if (program_.partial_bytes) check_partials(stage);
     }
 
-    /// Contributions that are made in one go wait together.
-    void check_partials(const Stage& stage) {
-        struct Range {
-            std::size_t first_step;
-            std::int64_t begin, end;
-        };
-        std::vector<Range> taken;
-        for (const Sum& sum : stage.sums) {
-            const std::size_t writer = lives_[sum.buffer].first_write;
-            if (sum.by_block || writer == never) continue;
-            const Range range{in_one_go_[writer].first, sum.partial_offset,
-                              sum.partial_offset + program_.buffers[sum.buffer].shape.byte_count()};
-            if (range.begin < 0 || range.begin % 64 != 0 || range.end > *program_.partial_bytes)
-                problem("contributions to %{} lie outside what they have", sum.buffer);
-            for (const Range& other : taken)
-                if (other.first_step == range.first_step && other.begin < range.end &&
-                    range.begin < other.end)
-                    problem("contributions to %{} share bytes with others", sum.buffer);
-            taken.push_back(range);
+    /// All replicas' contributions of some steps in one go wait there, and nothing else does.
+    void check_waiting(const Stage& stage, const Sum& sum) {
+        const std::size_t writer = lives_[sum.buffer].first_write;
+        if (program_.replicas_together < 2 || sum.by_block || *sum.waiting >= lives_.size()) {
+            problem("all_reduce of %{}: no replica's contribution waits", sum.buffer);
+            return;
         }
-        if (program_.replicas_together < 2)
-            problem("contributions of replicas that run one after the other wait together");
+        const Buffer& waiting = program_.buffers[*sum.waiting];
+        Life& life = lives_[*sum.waiting];
+        const std::int64_t held = (partials_needed(program_.replicas_together) - 1) *
+                                  in_lines(program_.buffers[sum.buffer]);
+        const bool fits = (waiting.region == Region::worker || waiting.region == Region::core) &&
+                          !waiting.is_in_turn &&
+                          in_lines(waiting) * program_.replicas_together >= held;
+        if (!fits || is_touched(*sum.waiting) || life.first != never)
+            problem("contributions to %{} have no place in %{}", sum.buffer, *sum.waiting);
+        if (writer == never) return;
+        life.first_write = writer;
+        touch(stage, writer, waiting, life);
+        life.first_touch = life.first;    // by the other replicas
+        life.last_touch = life.last;
+    }
+
+    bool is_touched(BufferId id) const {
+        return std::ranges::any_of(program_.steps, [&](const Step& step) {
+            return std::ranges::count(step.reads, id) > 0 ||
+                   std::ranges::count(step.writes, id) > 0;
+        });
     }
 
     /// What differs between the replicas lies where theirs are one after the other.
@@ -284,6 +297,16 @@ private:
         });
     }
 
+    /// Replicas have both in the same bytes of their own, and each replica one after the other.
+    bool follow_each_other(BufferId a, BufferId b) const {
+        const Buffer& x = program_.buffers[a];
+        const Buffer& y = program_.buffers[b];
+        return (x.region == Region::worker || x.region == Region::core) && !x.is_in_turn &&
+               !y.is_in_turn && x.offset == y.offset && in_lines(x) == in_lines(y) &&
+               (lives_[a].last_touch < lives_[b].first_touch ||
+                lives_[b].last_touch < lives_[a].first_touch);
+    }
+
     void check_in_turn(BufferId id) {
         const Life& life = lives_[id];
         if (program_.replicas_together < 2 || !program_.buffers[id].is_in_turn ||
@@ -309,7 +332,7 @@ private:
                 const BufferId b = by_first[j];
                 if (lives_[b].first > lives_[a].last) break;
                 if (!overlap(program_.buffers[a], program_.buffers[b])) continue;
-                if (!handed_over(a, b) && !handed_over(b, a))
+                if (!handed_over(a, b) && !handed_over(b, a) && !follow_each_other(a, b))
                     problem("%{} and %{} are alive together and share bytes", a, b);
             }
         }

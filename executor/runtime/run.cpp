@@ -393,10 +393,15 @@ private:
     }
 
     std::byte* partial(const Sum& sum, std::size_t block, int index) const {
-        const std::int64_t offset = run_.program.buffers[sum.buffer].offset;
-        if (index == 0) return run_.memory.roots[block].data() + offset;
+        const Buffer& buffer = run_.program.buffers[sum.buffer];
+        if (index == 0) return run_.memory.roots[block].data() + buffer.offset;
+        if (sum.waiting) {
+            const auto first = std::size_t(run_.plan.blocks[block].first);
+            return address(run_.program.buffers[*sum.waiting], first) +
+                   (index - 1) * in_lines(buffer.shape.byte_count());
+        }
         const Arena& arena = run_.memory.partials[std::size_t(worker_)][std::size_t(index - 1)];
-        return arena.data() + (run_.program.partial_bytes ? sum.partial_offset : offset);
+        return arena.data() + buffer.offset;
     }
 
     void bind(std::size_t core) {

@@ -134,6 +134,16 @@ TEST(BatchedProducts, none_with_shared_rows_added) {
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(80), 4), "");
 }
 
+// Goal: of rows as wide as a vocabulary no copy is made; a block copies its features.
+TEST(BatchedProducts, of_wide_rows_take_no_second_copy_of_them) {
+    const Tensor x = core_input({8, 64}), dy = core_input({8, 5000});
+    const Graph graph = graph_of({all_reduce(dot_general(dy, x, over_rows))});
+    const Program program = lower(graph, {.workers = 2, .cores = 8});
+    EXPECT_LT(program.arena_bytes[std::size_t(Region::shared)],
+              graph.outputs[0].shape().byte_count() + 8 * dy.shape().byte_count() / 2);
+    expect_batched(graph, 8);
+}
+
 // Goal: also of so few rows that a worker has one, which the library multiplies in another way.
 TEST(BatchedProducts, have_the_same_bits_on_any_number_of_workers) {
     const Tensor x = core_input({7, 330}), dy = core_input({7, 200});

@@ -221,6 +221,36 @@ TEST(RunTogether, products_around_a_value_that_each_replica_has_in_turn) {
     }
 }
 
+// Goal: a gradient that is written over its value takes the value's bytes, and no others.
+TEST(RunTogether, values_that_a_gradient_replaces) {
+    Graph graph = perceptron(rows_cases[0]);
+    const Tensor table = input({DType::f32, {8, 1 << 18}}, Placement::replicated, "table");
+    const Tensor logits = matmul(tanh(core_input({2, 8}, DType::f32)), table);
+    const Tensor gradient = tanh(logits);
+    graph.outputs.push_back(matmul(gradient, transpose(table, {1, 0})));
+    graph.outputs.push_back(all_reduce(reduce(gradient, {0, 1}, Reduction::add)));
+    const Program program = lower(graph_of(graph.outputs), {.workers = 2, .cores = 8});
+    ASSERT_EQ(program.replicas_together, 4);
+    const std::int64_t bytes = logits.shape().byte_count();
+    EXPECT_GE(program.arena_bytes[std::size_t(Region::core)], bytes / 4);
+    EXPECT_LT(program.arena_bytes[std::size_t(Region::core)], bytes + bytes / 4);
+}
+
+// Goal: contributions wait in the arena of the replicas, and take no memory of the workers.
+TEST(RunTogether, contributions_wait_where_the_replicas_have_other_values) {
+    const Program program = lower(network(together_cases[0]), {.workers = 2, .cores = 8});
+    ASSERT_EQ(program.replicas_together, 4);
+    EXPECT_EQ(bytes_of_partial(program), 0);
+    for (const Stage& stage : program.stages)
+        for (const Sum& sum : stage.sums) {
+            ASSERT_TRUE(sum.waiting.has_value());
+            const std::int64_t held = program.buffers[*sum.waiting].shape.byte_count() * 4;
+            EXPECT_GE(held, 2 * program.buffers[sum.buffer].shape.byte_count());
+        }
+    const Program apart = lower(network(together_cases[0]), {.workers = 8, .cores = 8});
+    EXPECT_GT(bytes_of_partial(apart), 0);
+}
+
 // Goal: of layers that would hold 12 MiB for each of four replicas instead of for one some are
 // joined, the outer ones.
 TEST(RunTogether, some_products_where_all_would_take_much_memory) {

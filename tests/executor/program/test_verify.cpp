@@ -45,6 +45,13 @@ Program sound_program() {
     return program;
 }
 
+/// Two replicas that run together, whose contributions to %4 wait in %7.
+void let_wait(Program& program, Region region, std::int64_t offset, std::int64_t bytes) {
+    program.replicas_together = 2;
+    program.buffers.push_back({.shape = {DType::u8, {bytes}}, .region = region, .offset = offset});
+    program.stages[1].sums[0].waiting = 7;
+}
+
 TEST(ProgramVerifier, accepts_a_sound_program) {
     EXPECT_THAT(find_problems(sound_program()), IsEmpty());
 }
@@ -150,6 +157,7 @@ const Fault faults[] = {
      [](Program& p) {
          p.replicas_together = 2;
          p.buffers.push_back(buffer_at(Region::worker, 0));
+         p.buffers[7].shape.dims = {32};
          p.steps[3] = step({7}, {6});
          p.steps.insert(p.steps.begin() + 3, step({1}, {7}));
          p.stages[1].step_count = 4;
@@ -158,23 +166,45 @@ const Fault faults[] = {
              p.steps[i].continues = true;
      },
      "share bytes"},
-    {"contributions_outside_what_they_have",
+    {"contributions_that_wait_in_too_few_bytes",
+     [](Program& p) { let_wait(p, Region::worker, 64, 0); }, "have no place"},
+    {"contributions_that_wait_where_all_cores_read",
+     [](Program& p) { let_wait(p, Region::shared, 64, 32); }, "have no place"},
+    {"contributions_that_wait_in_turn",
      [](Program& p) {
-         p.replicas_together = 2;
-         p.partial_bytes = 32;
+         let_wait(p, Region::worker, 64, 64);
+         p.buffers[7].is_in_turn = true;
      },
-     "lie outside"},
-    {"contributions_that_share_bytes",
+     "have no place"},
+    {"contributions_that_wait_in_what_a_step_writes",
      [](Program& p) {
-         p.replicas_together = 2;
-         p.partial_bytes = 64;
-         p.buffers.push_back(buffer_at(Region::sum, 64));
-         p.stages[1].sums.push_back({7, Combine::add});
+         let_wait(p, Region::worker, 64, 32);
          p.steps[2].writes.push_back(7);
      },
-     "share bytes with others"},
-    {"contributions_of_replicas_one_after_the_other", [](Program& p) { p.partial_bytes = 64; },
-     "wait together"},
+     "have no place"},
+    {"contributions_that_wait_where_others_do",
+     [](Program& p) {
+         let_wait(p, Region::worker, 64, 32);
+         p.buffers.push_back(buffer_at(Region::sum, 64));
+         p.stages[1].sums.push_back({8, Combine::add});
+         p.stages[1].sums[1].waiting = 7;
+         p.steps[2].writes.push_back(8);
+     },
+     "have no place"},
+    {"contributions_that_wait_in_a_value_of_the_replicas",
+     [](Program& p) { let_wait(p, Region::worker, 0, 32); }, "share bytes"},
+    {"contributions_that_wait_in_no_buffer",
+     [](Program& p) {
+         p.replicas_together = 2;
+         p.stages[1].sums[0].waiting = 70;
+     },
+     "no replica's contribution waits"},
+    {"contributions_of_replicas_one_after_the_other_that_wait_in_a_buffer",
+     [](Program& p) {
+         let_wait(p, Region::worker, 64, 64);
+         p.replicas_together = 1;
+     },
+     "no replica's contribution waits"},
     {"a_block_step_of_one_core", [](Program& p) { p.stages[1].block_step_count = 1; }, "joins all"},
     {"a_replicated_stage_with_block_steps", [](Program& p) { p.stages[2].block_step_count = 1; },
      "block steps"},
@@ -242,17 +272,22 @@ TEST(ProgramVerifier, lets_replicas_have_a_value_in_turn) {
         EXPECT_THAT(find_problems(with_values_in_turn(region)), IsEmpty());
 }
 
-// Goal: %7 is contributed when all replicas' %4 are added up.
-TEST(ProgramVerifier, lets_contributions_follow_each_other_in_the_same_bytes) {
-    Program program = sound_program();
-    program.replicas_together = 2;
-    program.partial_bytes = 64;
-    program.buffers.push_back(buffer_at(Region::sum, 64));
-    program.stages[1].sums.push_back({7, Combine::add});
-    program.steps[3].writes.push_back(7);
+TEST(ProgramVerifier, lets_contributions_wait_in_bytes_of_their_own) {
+    for (const Region region : {Region::worker, Region::core}) {
+        Program program = sound_program();
+        let_wait(program, region, 64, 32);
+        EXPECT_THAT(find_problems(program), IsEmpty());
+        EXPECT_THAT(print(program), HasSubstr(" waiting %7@"));
+    }
+}
+
+// Goal: %7 has the bytes of %3, replica by replica: a replica has read its %3 when it writes %7.
+TEST(ProgramVerifier, lets_values_of_replicas_follow_each_other_in_the_same_bytes) {
+    Program program = with_values_in_turn(Region::worker);
+    program.buffers[3].is_in_turn = program.buffers[7].is_in_turn = false;
     EXPECT_THAT(find_problems(program), IsEmpty());
-    program.steps[3].continues = true;
-    EXPECT_THAT(find_problems(program), Contains(HasSubstr("share bytes with others")));
+    program.steps[4].reads = {3, 7};
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("share bytes")));
 }
 
 TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <map>
 #include <random>
 #include <stdexcept>
 
@@ -258,22 +257,24 @@ bool may_continue(Program program, std::size_t step) {
     return find_problems(program).empty();
 }
 
-/// Contributions that are made in one go get places of their own, others the same.
-void place_partials(Program& program) {
-    const std::vector<StepRange> in_one_go = steps_in_one_go(program);
-    program.partial_bytes = 0;
-    for (Stage& stage : program.stages) {
-        std::map<std::size_t, std::int64_t> ends;    // by the first step in one go
+/// Every other sum has its contributions wait in the arena of the replicas, the others in memory of
+/// the worker's own.
+void let_contributions_wait(Program& program) {
+    const std::int64_t waiting = partials_needed(program.replicas_together) - 1;
+    std::size_t count = 0;
+    for (Stage& stage : program.stages)
         for (Sum& sum : stage.sums) {
-            std::size_t writer = stage.first_step;
-            while (std::ranges::count(program.steps[writer].writes, sum.buffer) == 0)
-                ++writer;
-            std::int64_t& end = ends[in_one_go[writer].first];
-            sum.partial_offset = end;
-            end += (program.buffers[sum.buffer].shape.byte_count() + 63) / 64 * 64;
-            program.partial_bytes = std::max(*program.partial_bytes, end);
+            if (count++ % 2 == 1) continue;
+            const std::int64_t line = 64, replicas = program.replicas_together;
+            const std::int64_t lines =
+                (program.buffers[sum.buffer].shape.byte_count() + line - 1) / line * waiting;
+            const std::int64_t bytes = (lines + replicas - 1) / replicas * line;
+            std::int64_t& arena = program.arena_bytes[std::size_t(Region::worker)];
+            sum.waiting = BufferId(program.buffers.size());
+            program.buffers.push_back(
+                {.shape = {DType::u8, {bytes}}, .region = Region::worker, .offset = arena});
+            arena += bytes;
         }
-    }
 }
 
 /// The same program, each step run for all replicas of a block before the next; every other step
@@ -316,7 +317,7 @@ Program with_replicas_together(Program program, const Team& team) {
     }
     for (std::size_t i = 0; i < program.steps.size(); ++i)
         program.steps[i].continues = may_continue(program, i);
-    place_partials(program);
+    let_contributions_wait(program);
     return program;
 }
 

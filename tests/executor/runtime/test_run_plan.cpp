@@ -157,9 +157,14 @@ TEST(TemporaryBytes, count_every_copy_of_every_arena) {
     program.arena_bytes[std::size_t(Region::core)] = 100;
     program.arena_bytes[std::size_t(Region::shared)] = 10000;
     program.arena_bytes[std::size_t(Region::sum)] = 1000000;
+    program.buffers = {shared_buffer(16, 0), shared_buffer(16, 64)};
+    program.stages = {{true, 0, 0, {{0, Combine::add}}}};
     // 8 cores on 2 workers: 2 roots, and 2 partials more for each worker.
     EXPECT_EQ(temporary_bytes(program, {8, 2}), 2 + 800 + 10000 + 6000000);
     EXPECT_EQ(temporary_bytes(program, {1, 1}), 1 + 100 + 10000 + 1000000);
+    // In the arena of the replicas, which is counted.
+    program.stages[0].sums[0].waiting = 1;
+    EXPECT_EQ(temporary_bytes(program, {8, 2}), 2 + 800 + 10000 + 2000000);
 }
 
 }    // namespace
