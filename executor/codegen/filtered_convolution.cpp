@@ -168,7 +168,7 @@ LibraryLayout layout_of(const Filtering& filtering, std::string_view name) {
 
 /// G w G' of all weights.
 template <class Operand>
-Packing packing_of(const Filtering& filtering) {
+Packing packing_of(const Filtering& filtering, int workers) {
     const View& weights = filtering.weights;
     LibraryLayout plain = layout_of(filtering, "weights");
     for (const Dims* numbers : {&weights.dims, &weights.strides})
@@ -178,10 +178,12 @@ Packing packing_of(const Filtering& filtering) {
     return {.layout = layout_of(filtering, "filtered"),
             .kernel =
                 [weights](const KernelCall& call) {
-                    transform_weights(weights, as<Operand>(call.reads[0]),
-                                      as<float>(call.writes[0]), as<float>(call.writes[1]));
+                    std::byte* const held = call.writes[1] + call.worker * filtered_held_bytes;
+                    transform_weights(weights, {call.begin, call.end}, as<Operand>(call.reads[0]),
+                                      as<float>(call.writes[0]), as<float>(held));
                 },
-            .scratch_bytes = filtered_held_bytes,
+            .scratch_bytes = workers * filtered_held_bytes,
+            .elements = weights_parts(weights),
             .plain = plain,
             .plain_offset = weights.offset};
 }
@@ -270,7 +272,8 @@ std::optional<LibraryKernel> make_images(const Plan& plan, int workers) {
         .kernel = run,
         .scratch_bytes = Scratch::bytes(plan, weights_bytes, product->scratch_bytes),
         .name = "filtered " + product->name,
-        .packing = is_packed ? std::optional(packing_of<Operand>(plan.filtering)) : std::nullopt};
+        .packing =
+            is_packed ? std::optional(packing_of<Operand>(plan.filtering, workers)) : std::nullopt};
 }
 
 /// A block's tiles times its windows, [results' channels, windows' channels], or that added to what

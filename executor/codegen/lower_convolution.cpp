@@ -69,8 +69,9 @@ bool emit_patch_gradient(Lowering& lowering, const Tensor& tensor, const Convolu
     if (!is_dense(lying)) {
         const auto plain = make_reorder(lying, tensor.dtype(), lowering.workers());
         if (!plain) return false;
-        gradient->packing =
-            Packing{{{}, tensor.shape().byte_count()}, plain->kernel, plain->scratch_bytes};
+        gradient->packing = Packing{.layout = {{}, tensor.shape().byte_count()},
+                                    .kernel = plain->kernel,
+                                    .scratch_bytes = plain->scratch_bytes};
     }
     const int stage = lowering.facts(tensor).stage;
     emit_weights_gradient(lowering, tensor, *gradient,

@@ -209,9 +209,8 @@ const Packing* Lowering::packing_of(const Tensor& tensor) const {
 }
 
 void Lowering::unpack(const Tensor& tensor, const Packing& packing, BufferId from) {
-    const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
-    emit(facts(tensor).stage, step_name("unpack", tensor.shape()), kernel, {from},
-         make_result(tensor));
+    emit_packing(facts(tensor).stage, step_name("unpack", tensor.shape()), packing, from,
+                 make_result(tensor));
 }
 
 BufferId Lowering::add_constant(const Shape& shape, const std::vector<std::byte>& bytes) {
@@ -247,6 +246,15 @@ Step Lowering::library_step(int stage, std::string name, const LibraryKernel& ke
 void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
                     std::vector<BufferId> reads, BufferId result) {
     emit(stage, library_step(stage, std::move(name), kernel, std::move(reads), result));
+}
+
+void Lowering::emit_packing(int stage, std::string name, const Packing& packing, BufferId from,
+                            BufferId to) {
+    const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
+    Step step = library_step(stage, std::move(name), kernel, {from}, to);
+    step.elements = packing.elements;
+    step.has_coarse_elements = packing.elements > 0;
+    emit(stage, std::move(step));
 }
 
 PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Sum sum) {
@@ -332,8 +340,8 @@ BufferId Lowering::packed(const PlacedValue& value, const Packing& packing, int 
         if (copy.from == value.buffer && reaches && copy.packing.packs_as(packing)) return copy.to;
     }
     const BufferId to = make_temporary({DType::u8, {packing.layout.byte_count}}, copy_stage);
-    const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
-    emit(copy_stage, step_name("pack", {value.dtype, value.view.dims}), kernel, {value.buffer}, to);
+    emit_packing(copy_stage, step_name("pack", {value.dtype, value.view.dims}), packing,
+                 value.buffer, to);
     packed_copies_.push_back({value.buffer, packing, copy_stage, to});
     return to;
 }

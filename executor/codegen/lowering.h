@@ -100,6 +100,9 @@ public:
     const Packing* packing_of(const Tensor& tensor) const;
     /// The plain value of an all_reduce of packed contributions.
     void unpack(const Tensor& tensor, const Packing& packing, BufferId from);
+    /// Between a plain value and a packed one, in the packing's direction.
+    void emit_packing(int stage, std::string name, const Packing& packing, BufferId from,
+                      BufferId to);
     BufferId make_temporary(const Shape& shape, int stage);
     /// What a step that batches cores leaves to the next one of its stage.
     BufferId make_batched(const Shape& shape, int stage);

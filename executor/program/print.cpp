@@ -35,6 +35,7 @@ std::string print(const Program& program, const Step& step) {
         text += fmt::format(" in_place({},{})", read, write);
     if (step.elements > 0) text += fmt::format(" elements={}", step.elements);
     if (step.batches_cores) text += " batches_cores";
+    if (step.has_coarse_elements) text += " has_coarse_elements";
     if (step.together) text += " together";
     if (step.continues) text += " continues";
     return text + "\n";

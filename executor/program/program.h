@@ -73,6 +73,10 @@ struct Step {
     /// read of a per-core buffer is given once for each core, in their order; where it has
     /// elements, which are many numbers each, it is worth slicing however few.
     bool batches_cores = false;
+    /// Of a replicated stage: its elements are many numbers each, so it is worth slicing however
+    /// few there are, and a slice may begin at any of them. Every slice reads all of what the step
+    /// reads. Scratch memory has an equal part for each worker.
+    bool has_coarse_elements = false;
     /// In a per-core stage: computes all replicas of a block at once, given the first one's
     /// operands (Program::replicas_together); the same bits as `kernel` for each. Empty: none.
     Kernel together = {};

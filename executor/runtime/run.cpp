@@ -343,7 +343,7 @@ private:
             range = shard_of(step.elements, run_.others->rank(), run_.others->count());
         if (!run_.plan.steps[number].sliced) return range;
         return part_of(range, worker_, run_.workers.count(),
-                       step.batches_cores ? 1 : line_alignment);
+                       step.batches_cores || step.has_coarse_elements ? 1 : line_alignment);
     }
 
     /// What is exchanged after a step, this worker has done its part of.

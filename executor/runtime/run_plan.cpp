@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "api/base/error.h"
@@ -23,6 +24,9 @@ namespace {
 // Below this a step takes a few microseconds: less than it costs to wait for the other workers.
 constexpr std::int64_t sliced_elements_min = 16384;
 constexpr std::int64_t dealt_bytes_min = 1 << 17;
+
+/// Of scratch memory that is cut by worker: no number of elements, of either sign.
+constexpr std::int64_t scratch_cut = std::numeric_limits<std::int64_t>::min() / 2;
 
 /// Who touches an operand's bytes: everybody its slice, one worker all, or everybody all.
 enum class Sharing : std::uint8_t { by_slice, by_one, by_all };
@@ -73,6 +77,7 @@ public:
     /// `sharded`: this process computes a shard of its elements alone.
     RunPlan::StepPlan plan(const Step& step, bool sharded) {
         if (sharded) return plan_sliced(step, -step.elements);
+        if (step.has_coarse_elements && step.elements > 0) return plan_coarse(step);
         const bool slices =
             step.elements >= sliced_elements_min || (step.batches_cores && step.elements > 0);
         return slices ? plan_sliced(step, step.elements) : plan_whole(step);
@@ -94,6 +99,18 @@ private:
                 access.sharing = Sharing::by_slice;
                 access.owner = cut;
             }
+        const bool waits = collides(mine);
+        add(mine, waits);
+        return {.sliced = true, .worker = 0, .barrier_before = waits};
+    }
+
+    /// No other step cuts a result alike, and every one cuts scratch memory alike.
+    RunPlan::StepPlan plan_coarse(const Step& step) {
+        std::vector<Access> mine = accesses_of(program_, step);
+        for (std::size_t i = step.reads.size(); i < mine.size(); ++i) {
+            mine[i].sharing = Sharing::by_slice;
+            mine[i].owner = i == step.reads.size() ? --last_coarse_cut_ : scratch_cut;
+        }
         const bool waits = collides(mine);
         add(mine, waits);
         return {.sliced = true, .worker = 0, .barrier_before = waits};
@@ -149,6 +166,7 @@ private:
     }
 
     const Program& program_;
+    std::int64_t last_coarse_cut_ = scratch_cut;
     std::vector<Access> open_;           ///< since the last barrier
     std::vector<std::int64_t> loads_;    ///< bytes dealt to each worker since then
 };

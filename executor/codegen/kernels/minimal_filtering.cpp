@@ -251,14 +251,23 @@ struct PlaneBlock {
     }
 };
 
-/// Calls body(block) for all blocks of the planes.
-void for_each_block(const View& weights, const auto& body) {
+std::int64_t operands_at_once(const View& weights) {
+    return filtered_block / std::min(filtered_block, weights.dims[1]);
+}
+
+/// Calls body(block) for the blocks of some parts of the planes.
+void for_each_block(const View& weights, const WeightsParts& parts, const auto& body) {
     const std::int64_t results = std::min(filtered_block, weights.dims[1]);
-    const std::int64_t operands = filtered_block / results;
-    for (std::int64_t operand = 0; operand < weights.dims[0]; operand += operands)
+    const std::int64_t operands = operands_at_once(weights);
+    const std::int64_t end = std::min(parts.end * operands, weights.dims[0]);
+    for (std::int64_t operand = parts.begin * operands; operand < end; operand += operands)
         for (std::int64_t result = 0; result < weights.dims[1]; result += results)
             body(PlaneBlock{operand, std::min(operands, weights.dims[0] - operand), result,
                             std::min(results, weights.dims[1] - result)});
+}
+
+WeightsParts all_parts(const View& weights) {
+    return {0, weights_parts(weights)};
 }
 
 /// Calls body(place in the planes, place in the block) for each plane: what a block has of it is
@@ -301,11 +310,22 @@ void restore_tiles(const TiledImages& images, const TileBlock& block, const floa
     }
 }
 
+std::int64_t weights_parts(const View& weights) {
+    const std::int64_t operands = operands_at_once(weights);
+    return (weights.dims[0] + operands - 1) / operands;
+}
+
 template <class T>
 void transform_weights(const View& weights, const T* from, float* planes, float* held) {
+    transform_weights(weights, all_parts(weights), from, planes, held);
+}
+
+template <class T>
+void transform_weights(const View& weights, const WeightsParts& parts, const T* from, float* planes,
+                       float* held) {
     const WeightPlaces places{weights};
     const bool is_line = places.is_line(), is_reversed = places.line() < 0;
-    for_each_block(weights, [&](const PlaneBlock& block) {
+    for_each_block(weights, parts, [&](const PlaneBlock& block) {
         for (std::int64_t i = 0; i < block.operands; ++i)
             for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
                 const std::int64_t place = places.of(block.operand + i, block.result + k);
@@ -333,7 +353,7 @@ template <class T>
 void restore_weights(const View& weights, const float* planes, T* to, float* held) {
     const WeightPlaces places{weights};
     const bool is_line = places.is_line() && places.line() == 0;
-    for_each_block(weights, [&](const PlaneBlock& block) {
+    for_each_block(weights, all_parts(weights), [&](const PlaneBlock& block) {
         for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
             std::copy_n(planes + line, block.operands * block.results, held + place);
         });
@@ -359,12 +379,14 @@ template void transform_windows(const TiledImages&, const TileBlock&, const floa
 template void transform_tiles(const TiledImages&, const TileBlock&, const float*, float*);
 template void restore_tiles(const TiledImages&, const TileBlock&, const float*, float*);
 template void transform_weights(const View&, const float*, float*, float*);
+template void transform_weights(const View&, const WeightsParts&, const float*, float*, float*);
 template void restore_weights(const View&, const float*, float*, float*);
 
 template void transform_windows(const TiledImages&, const TileBlock&, const BFloat16*, float*);
 template void transform_tiles(const TiledImages&, const TileBlock&, const BFloat16*, float*);
 template void restore_tiles(const TiledImages&, const TileBlock&, const float*, BFloat16*);
 template void transform_weights(const View&, const BFloat16*, float*, float*);
+template void transform_weights(const View&, const WeightsParts&, const BFloat16*, float*, float*);
 template void restore_weights(const View&, const float*, BFloat16*, float*);
 
 }    // namespace slipway

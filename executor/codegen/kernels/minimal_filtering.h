@@ -50,11 +50,20 @@ void transform_tiles(const TiledImages& images, const TileBlock& block, const T*
 template <class T>
 void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes, T* to);
 
+/// Some of the parts that a transform of weights may be divided into.
+struct WeightsParts {
+    std::int64_t begin = 0, end = 0;
+};
+std::int64_t weights_parts(const View& weights);
+
 /// planes [36, operands' channels, results' channels] = G w G'. `weights` = [operands' channels,
 /// results' channels, 3, 3], any strides; results' channels are a multiple of filtered_channels.
-/// `held`: filtered_held_bytes of scratch memory.
+/// `held`: filtered_held_bytes of scratch memory. With `parts`: what these write of the planes.
 template <class T>
 void transform_weights(const View& weights, const T* from, float* planes, float* held);
+template <class T>
+void transform_weights(const View& weights, const WeightsParts& parts, const T* from, float* planes,
+                       float* held);
 
 /// The gradient of the weights = G' m G, from planes as above.
 template <class T>

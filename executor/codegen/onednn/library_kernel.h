@@ -24,6 +24,9 @@ struct Packing {
     LibraryLayout layout;
     Kernel kernel;
     std::int64_t scratch_bytes = 0;
+    /// > 0: the call's range of so many elements says which part of the value is wanted, and the
+    /// scratch memory has an equal part for each worker (Step::has_coarse_elements).
+    std::int64_t elements = 0;
     /// The plain view, as the library's kernel sees it, and where it begins in its buffer: a square
     /// matrix and its transpose have one buffer and one layout, and are packed differently.
     LibraryLayout plain = {};

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <memory>
 #include <unordered_map>
 
 #include "api/base/error.h"
 #include "executor/codegen/onednn/openmp.h"
+#include "executor/codegen/onednn/packing.h"
 
 // A primitive is created once, and each worker has its own memory objects, stream and part of the
 // scratch memory, so a call allocates nothing and shares nothing. Operands whose layout differs
@@ -153,32 +153,6 @@ private:
 
 [[noreturn]] void rethrow(const dnnl::error& error) {
     throw Error(ErrorCode::internal, fmt::format("oneDNN: {}", error.what()));
-}
-
-LibraryLayout layout_of(const Desc& desc) {
-    LibraryLayout layout{std::vector<std::byte>(sizeof(desc.data)), std::int64_t(desc.get_size())};
-    std::memcpy(layout.description.data(), &desc.data, sizeof(desc.data));
-    return layout;
-}
-
-Packing make_packing(const dnnl::engine& engine, const Operand& operand, bool is_read,
-                     int workers) {
-    const Operand plain{DNNL_ARG_FROM, operand.offset, operand.plain, operand.plain};
-    const Operand packed{DNNL_ARG_TO, 0, operand.wanted, operand.wanted};
-    Operand from = is_read ? plain : packed;
-    Operand to = is_read ? packed : plain;
-    from.argument = DNNL_ARG_FROM;
-    to.argument = DNNL_ARG_TO;
-    const dnnl::reorder::primitive_desc plan(engine, from.plain, engine, to.plain,
-                                             plan_owned_scratchpad());
-    const LibraryKernel kernel = assemble({.engine = engine,
-                                           .primitive = dnnl::reorder(plan),
-                                           .reads = {from},
-                                           .result = to,
-                                           .scratchpad = plan.scratchpad_desc()},
-                                          workers, plan.impl_info_str());
-    return {layout_of(operand.wanted), kernel.kernel, kernel.scratch_bytes,
-            layout_of(operand.plain), operand.offset};
 }
 
 std::optional<Packing> packing_of(const PrimitiveParts& parts, int workers) {

@@ -160,20 +160,22 @@ std::vector<float> run(const LibraryKernel& kernel, const ConvolutionSpec& spec,
                        const std::vector<float>& first, const std::vector<float>& second,
                        std::int64_t count) {
     const auto call = [](const Kernel& work, std::vector<const std::byte*> reads,
-                         std::vector<std::byte>& to, std::int64_t scratch_bytes) {
+                         std::vector<std::byte>& to, std::int64_t scratch_bytes,
+                         std::int64_t elements) {
         std::vector<std::byte> scratch = spoiled(scratch_bytes + 64);
         std::byte* const writes[] = {to.data(), scratch.data()};
-        work({.reads = reads, .writes = writes, .begin = 0, .end = 0, .worker = 0});
+        work({.reads = reads, .writes = writes, .begin = 0, .end = elements, .worker = 0});
     };
     const std::vector<std::byte> left = bytes_of(first, spec.operands);
     std::vector<std::byte> right = bytes_of(second, spec.operands);
     if (kernel.packing) {
         std::vector<std::byte> packed = spoiled(kernel.packing->layout.byte_count);
-        call(kernel.packing->kernel, {right.data()}, packed, kernel.packing->scratch_bytes);
+        call(kernel.packing->kernel, {right.data()}, packed, kernel.packing->scratch_bytes,
+             kernel.packing->elements);
         right = packed;
     }
     std::vector<std::byte> result = spoiled(count * std::int64_t(size_in_bytes(spec.results)));
-    call(kernel.kernel, {left.data(), right.data()}, result, kernel.scratch_bytes);
+    call(kernel.kernel, {left.data(), right.data()}, result, kernel.scratch_bytes, 0);
     return numbers_of(result, spec.results);
 }
 

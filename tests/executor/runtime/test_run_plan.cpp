@@ -105,6 +105,26 @@ TEST(RunPlan, waits_where_scratch_memory_of_a_step_that_batches_cores_is_taken_o
               (Bools{false, true}));
 }
 
+Step coarse(std::vector<BufferId> reads, std::vector<BufferId> writes) {
+    Step result = step(std::move(reads), std::move(writes), 5);
+    result.has_coarse_elements = true;
+    return result;
+}
+
+// Goal: parts of packings are found otherwise than slices, so equal numbers of elements say
+// nothing.
+TEST(RunPlan, waits_where_a_step_of_coarse_elements_shares_bytes_with_others_not_for_scratch) {
+    const std::vector<Buffer> buffers{shared_buffer(large, 0), shared_buffer(large, 4 * large),
+                                      shared_buffer(large, 8 * large), shared_buffer(5, 0)};
+    EXPECT_EQ(barriers(buffers, {coarse({}, {0}), coarse({}, {1}), coarse({0, 1}, {2})}),
+              (Bools{false, false, true}));
+    EXPECT_EQ(barriers(buffers, {coarse({}, {0, 2}), coarse({}, {1, 2})}), (Bools{false, false}));
+    EXPECT_EQ(barriers(buffers, {coarse({}, {0}), coarse({}, {0})}), (Bools{false, true}));
+    EXPECT_EQ(barriers(buffers, {coarse({}, {0}), step({}, {0}, large)}), (Bools{false, true}));
+    EXPECT_EQ(barriers(buffers, {coarse({}, {0, 2}), step({}, {2}, large)}), (Bools{false, true}));
+    EXPECT_EQ(barriers(buffers, {step({}, {3}, 5), coarse({3}, {1})}), (Bools{false, true}));
+}
+
 TEST(RunPlan, waits_for_a_scalar_that_one_worker_computes_for_all) {
     EXPECT_EQ(barriers({shared_buffer(1, 0), shared_buffer(large, 64), shared_buffer(1, 0)},
                        {step({}, {0}, 1), step({0}, {1}, large), step({}, {2}, 1)}),
