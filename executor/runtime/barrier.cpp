@@ -34,16 +34,10 @@ void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old
         value.wait(old, std::memory_order_acquire);
 }
 
-void Barrier::arrive_and_wait() {
-    if (threads_ == 1) return;
-    const std::uint32_t generation = generation_.load(std::memory_order_acquire);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
-        arrived_.store(0, std::memory_order_relaxed);
-        generation_.fetch_add(1, std::memory_order_release);
-        generation_.notify_all();
-        return;
-    }
-    wait_while_equal(generation_, generation, awake_max_);
+void Barrier::release() {
+    arrived_.store(0, std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);
+    generation_.notify_all();
 }
 
 }    // namespace slipway

@@ -20,9 +20,22 @@ public:
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
-    void arrive_and_wait();
+    void arrive_and_wait() {
+        arrive_and_wait([] {});
+    }
+    /// `work`, which does not throw: whoever arrives last does it before the others go on.
+    template <class Work>
+    void arrive_and_wait(const Work& work) {
+        const std::uint32_t generation = generation_.load(std::memory_order_acquire);
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < threads_)
+            return wait_while_equal(generation_, generation, awake_max_);
+        work();
+        release();
+    }
 
 private:
+    void release();
+
     const std::uint32_t threads_;
     const std::chrono::nanoseconds awake_max_;
     std::atomic<std::uint32_t> arrived_{0};

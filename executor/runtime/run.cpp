@@ -8,7 +8,8 @@
 // and a step that reads one waits for it (decisions 0029, 0056). Updates of large weights are run
 // for this process's shard of the elements alone, and what they write is gathered behind them
 // (0079). In a replicated stage a step is either cut by elements, or one worker's, as the plan says
-// (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
+// (run_plan.cpp); it waits at a barrier only where the plan found a collision. Whoever comes last
+// to a barrier does what is too small to be divided, before the others go on. Bits do not
 // depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
 // a sum. An error of a kernel is kept, and the worker goes on to every barrier, so that nobody
 // waits for ever.
@@ -26,6 +27,7 @@
 #include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/process_sums.h"
 #include "executor/runtime/reduction_tree.h"
+#include "executor/runtime/run_checks.h"
 #include "executor/runtime/run_memory.h"
 #include "executor/runtime/step_at_work.h"
 #include "executor/runtime/workers.h"
@@ -80,12 +82,15 @@ public:
     void operator()() {
         const FlushDenormals flush;
         begin_times();
-        for (const Stage& stage : run_.program.stages) {
-            if (stage.per_core)
-                run_cores(stage);
+        const std::vector<Stage>& stages = run_.program.stages;
+        for (std::size_t i = 0, next = 0; i < stages.size(); i = next) {
+            if (stages[i].per_core)
+                run_cores(stages[i]);
             else
-                run_once(stage);
-            wait_at_barrier();
+                run_once(stages[i]);
+            for (next = i + 1; next < stages.size() && plan_of(stages[next]).runs_at_barrier;)
+                ++next;
+            wait_at_barrier([&] { finish(i, next); });
         }
         times_.end = now();
     }
@@ -99,11 +104,34 @@ private:
         times_.sums.clear();
     }
 
+    RunPlan::StagePlan plan_of(const Stage& stage) const {
+        if (run_.exchange != nullptr) return {};
+        return run_.plan.stages[std::size_t(&stage - run_.program.stages.data())];
+    }
+
+    /// What is left of a stage, and the stages from there to `next`, on this worker alone.
+    void finish(std::size_t done, std::size_t next) {
+        const std::vector<Stage>& stages = run_.program.stages;
+        if (plan_of(stages[done]).adds_at_barrier) combine_blocks(stages[done], false, 0, 1);
+        for (std::size_t i = done + 1; i < next; ++i)
+            run_once(stages[i]);
+    }
+
     void wait_at_barrier() {
+        wait_at_barrier([] {});
+    }
+
+    template <class Work>
+    void wait_at_barrier(const Work& work) {
         if (run_.workers.count() == 1) return;
         const Tick begin = now();
-        run_.workers.barrier().arrive_and_wait();
-        times_.waiting += now() - begin;
+        std::chrono::nanoseconds worked{};
+        run_.workers.barrier().arrive_and_wait([&] {
+            const Tick last = now();
+            work();
+            worked = now() - last;
+        });
+        times_.waiting += now() - begin - worked;
     }
 
     void reduced(Tick begin) {
@@ -133,11 +161,9 @@ private:
         const bool some = std::ranges::count(stage.sums, by_block, &Sum::by_block) > 0;
         const std::size_t roots = by_block ? std::size_t(cores() + block_cores - 1) / block_cores
                                            : run_.plan.blocks.size();
-        if (some && roots > 1) {
+        if (some && roots > 1 && !plan_of(stage).adds_at_barrier) {
             wait_at_barrier();
-            const Tick begin = now();
-            run_.workers.guarded([&] { combine_blocks(stage, by_block); });
-            reduced(begin);
+            combine_blocks(stage, by_block, worker_, run_.workers.count());
         }
         arrive([&](const ExchangePart& part) {
             return &run_.program.stages[part.stage] == &stage && part.by_block == by_block;
@@ -300,7 +326,14 @@ private:
 
     int cores() const { return int(run_.memory.core.size()); }
 
-    void combine_blocks(const Stage& stage, bool by_block) {
+    /// Part `part` of `parts` of the elements.
+    void combine_blocks(const Stage& stage, bool by_block, int part, int parts) {
+        const Tick begin = now();
+        run_.workers.guarded([&] { combine_roots_of(stage, by_block, part, parts); });
+        reduced(begin);
+    }
+
+    void combine_roots_of(const Stage& stage, bool by_block, int part, int parts) {
         std::vector<std::byte*> roots;
         for (const Sum& sum : stage.sums) {
             if (sum.by_block != by_block) continue;
@@ -309,8 +342,7 @@ private:
                 if (!sum.by_block || run_.plan.blocks[block].first % block_cores == 0)
                     roots.push_back(partial(sum, block, 0));
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            const ElementRange range =
-                part_of({0, shape.element_count()}, worker_, run_.workers.count());
+            const ElementRange range = part_of({0, shape.element_count()}, part, parts);
             if (!sum.rounds_to_bf16 || cores() <= block_cores) {
                 combine_roots(sum, shape.dtype, roots, range.begin, range.end);
                 continue;
@@ -329,7 +361,7 @@ private:
             const Step& step = run_.program.steps[number];
             const RunPlan::StepPlan& step_plan = run_.plan.steps[number];
             if (step_plan.barrier_before) wait_at_barrier();
-            if (step_plan.sliced || worker_ == step_plan.worker)
+            if (step_plan.sliced || worker_ == step_plan.worker || plan_of(stage).runs_at_barrier)
                 run_.workers.guarded([&] { run_step(step, step.kernel, own_elements(number)); });
             arrive_after(number);
         }
@@ -456,14 +488,6 @@ private:
     std::vector<std::byte*> writes_;
 };
 
-void check_bindings(const std::vector<Slot>& slots,
-                    const std::vector<std::vector<std::byte*>>& addresses, int cores) {
-    check(slots.size() == addresses.size(), "every slot is bound");
-    for (std::size_t i = 0; i < slots.size(); ++i)
-        check(addresses[i].size() == std::size_t(slots[i].per_core ? cores : 1),
-              "a slot is bound once, or once per core");
-}
-
 /// The exchange works in this run's memory: also a run that fails lasts until it is done.
 class ExchangeOfRun {
 public:
@@ -488,13 +512,6 @@ void run_all(const Run& run) {
     run.workers.run([&](int worker) { WorkerRun(run, worker)(); });
     if (run.exchange != nullptr)
         run.exchange->wait_for(std::uint32_t(run.plan.exchange.parts.size()));
-}
-
-bool joins_all_cores(const Program& program) {
-    return std::ranges::any_of(program.stages, [&](const Stage& stage) {
-        const auto steps = std::span(program.steps).subspan(stage.first_step, stage.step_count);
-        return !stage.per_core && std::ranges::any_of(steps, &Step::batches_cores);
-    });
 }
 
 std::vector<int> cpus_of(const std::vector<CpuClaim>& claims) {
@@ -535,16 +552,8 @@ Runtime::~Runtime() = default;
 
 void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings,
                   bool timeline) {
-    check_bindings(program.inputs, bindings.inputs, parts_->team.cores);
-    check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
-    check(plan.steps.size() == program.steps.size(), "the plan is of this program");
-    check(program.replicas_together == 1 || program.replicas_together == plan.blocks.front().count,
-          "the program was made for blocks of this size");
-    check(program.cores == 0 || program.cores == parts_->team.cores,
-          "the program was made for this number of cores");
     Exchange* const exchange = parts_->exchange ? &*parts_->exchange : nullptr;
-    check(exchange == nullptr || !joins_all_cores(program),
-          "a program for several processes has no step that reads the values of all cores");
+    check_run(program, plan, bindings, {parts_->team, exchange != nullptr});
     parts_->memory.reserve(program);
     RunTimes& times = parts_->times;
     const Run run{program, plan,     bindings,       parts_->memory, parts_->workers,

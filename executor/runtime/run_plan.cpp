@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "api/base/error.h"
 #include "executor/runtime/reduction_tree.h"
@@ -24,6 +25,8 @@ namespace {
 // Below this a step takes a few microseconds: less than it costs to wait for the other workers.
 constexpr std::int64_t sliced_elements_min = 16384;
 constexpr std::int64_t dealt_bytes_min = 1 << 17;
+// Sums of all blocks: likewise.
+constexpr std::int64_t added_elements_max = 16384;
 
 /// Of scratch memory that is cut by worker: no number of elements, of either sign.
 constexpr std::int64_t scratch_cut = std::numeric_limits<std::int64_t>::min() / 2;
@@ -171,6 +174,22 @@ private:
     std::vector<std::int64_t> loads_;    ///< bytes dealt to each worker since then
 };
 
+bool is_added_at_barrier(const Program& program, const Stage& stage, std::size_t blocks) {
+    if (stage.sums.empty() || stage.block_step_count > 0) return false;
+    std::int64_t elements = 0;
+    for (const Sum& sum : stage.sums)
+        elements += program.buffers[sum.buffer].shape.element_count();
+    return elements * std::int64_t(blocks) <= added_elements_max;
+}
+
+/// One worker's anyhow, and nobody waits in it.
+bool is_run_at_barrier(const RunPlan& plan, const Stage& stage) {
+    const auto steps = std::span(plan.steps).subspan(stage.first_step, stage.step_count);
+    return std::ranges::all_of(steps, [](const RunPlan::StepPlan& step) {
+        return !step.sliced && step.worker == 0 && !step.barrier_before;
+    });
+}
+
 }    // namespace
 
 int granted_cpus() {
@@ -195,13 +214,18 @@ RunPlan make_run_plan(const Program& program, const Team& team,
                       const std::optional<ShardedUpdate>& update) {
     RunPlan plan{.blocks = core_blocks(team),
                  .steps = std::vector<RunPlan::StepPlan>(program.steps.size()),
+                 .stages = std::vector<RunPlan::StagePlan>(program.stages.size()),
                  .exchange = make_exchange_plan(program, team.cores, update)};
     if (team.workers == 1) return plan;
-    for (const Stage& stage : program.stages) {
+    for (std::size_t number = 0; number < program.stages.size(); ++number) {
+        const Stage& stage = program.stages[number];
+        RunPlan::StagePlan& stage_plan = plan.stages[number];
+        stage_plan.adds_at_barrier = is_added_at_barrier(program, stage, plan.blocks.size());
         if (stage.per_core) continue;
         StagePlanner planner(program, team.workers);
         for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i)
             plan.steps[i] = planner.plan(program.steps[i], plan.exchange.shards.shards(i));
+        stage_plan.runs_at_barrier = number > 0 && is_run_at_barrier(plan, stage);
     }
     return plan;
 }

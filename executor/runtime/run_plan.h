@@ -28,9 +28,16 @@ struct RunPlan {
         int worker = 0;                 ///< not sliced: computes all of it
         bool barrier_before = false;    ///< all workers have finished the steps before
     };
+    /// What whoever comes last to a barrier does there, alone, so that the others need not come to
+    /// a second one: what is too small to be divided. Where there are other processes, nothing.
+    struct StagePlan {
+        bool runs_at_barrier = false;    ///< replicated: all of it, at the end of the stage before
+        bool adds_at_barrier = false;    ///< per-core: its sums, at its own end
+    };
     std::vector<CoreBlock> blocks;
     std::vector<StepPlan> steps;    ///< by step; meaningless for steps of per-core stages
-    ExchangePlan exchange;          ///< of use where there are other processes
+    std::vector<StagePlan> stages;
+    ExchangePlan exchange;    ///< of use where there are other processes
 };
 
 /// Slices elementwise steps of replicated stages over the workers and deals the others out by the

@@ -125,6 +125,43 @@ TEST(RunPlan, waits_where_a_step_of_coarse_elements_shares_bytes_with_others_not
     EXPECT_EQ(barriers(buffers, {step({}, {3}, 5), coarse({3}, {1})}), (Bools{false, true}));
 }
 
+/// Cores add up `sum_elements`, one worker makes `few` of it, then all workers their slices.
+Program program_of_small_stages(std::int64_t sum_elements) {
+    Program program;
+    program.buffers = {{.shape = {DType::f32, {sum_elements}}, .region = Region::sum},
+                       shared_buffer(4, 0),
+                       shared_buffer(large, 64)};
+    program.steps = {step({}, {1}, 1), step({}, {0}, 0), step({0}, {1}, 4), step({1}, {2}, large),
+                     step({2}, {1}, 4)};
+    program.stages = {{false, 0, 1, {}},
+                      {true, 1, 1, {{.buffer = 0}}},
+                      {false, 2, 1, {}},
+                      {false, 3, 1, {}},
+                      {false, 4, 1, {}}};
+    return program;
+}
+
+// Goal: what is not worth dividing needs no barrier of its own. The first stage has none before it.
+TEST(RunPlan, leaves_small_stages_and_sums_to_whoever_comes_last_to_the_barrier) {
+    const auto flags = [](const Program& program, const Team& team) {
+        std::pair<Bools, Bools> result;
+        for (const RunPlan::StagePlan& stage : make_run_plan(program, team).stages) {
+            result.first.push_back(stage.runs_at_barrier);
+            result.second.push_back(stage.adds_at_barrier);
+        }
+        return result;
+    };
+    const Bools none(5, false), runs{false, false, true, false, true};
+    EXPECT_EQ(flags(program_of_small_stages(64), {8, 2}),
+              std::pair(runs, Bools{false, true, false, false, false}));
+    EXPECT_EQ(flags(program_of_small_stages(64), {8, 1}), std::pair(none, none));
+    EXPECT_EQ(flags(program_of_small_stages(1 << 20), {8, 2}), std::pair(runs, none));
+    Program in_blocks = program_of_small_stages(64);
+    in_blocks.stages[1].block_step_count = 1;
+    in_blocks.steps[1].batches_cores = true;
+    EXPECT_EQ(flags(in_blocks, {8, 2}).second, none);
+}
+
 TEST(RunPlan, waits_for_a_scalar_that_one_worker_computes_for_all) {
     EXPECT_EQ(barriers({shared_buffer(1, 0), shared_buffer(large, 64), shared_buffer(1, 0)},
                        {step({}, {0}, 1), step({0}, {1}, large), step({}, {2}, 1)}),

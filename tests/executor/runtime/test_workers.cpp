@@ -45,6 +45,29 @@ TEST(Workers, see_each_others_writes_after_a_barrier) {
     EXPECT_EQ(wrong, 0);
 }
 
+// Goal: one worker does it, when all have come and before any goes on.
+TEST(Workers, do_what_is_left_to_the_last_at_a_barrier_once) {
+    for (const int count : {1, 2, 4}) {
+        Workers workers(count);
+        std::vector<int> written(static_cast<std::size_t>(count), 0);
+        int sum = 0;
+        std::atomic<int> wrong = 0;
+        workers.run([&](int worker) {
+            for (int round = 1; round <= 200; ++round) {
+                written[std::size_t(worker)] = round;
+                workers.barrier().arrive_and_wait([&] {
+                    sum = 0;
+                    for (const int value : written)
+                        sum += value;
+                });
+                if (sum != round * count) ++wrong;
+                workers.barrier().arrive_and_wait();
+            }
+        });
+        EXPECT_EQ(wrong, 0) << count;
+    }
+}
+
 TEST(Workers, rethrow_the_first_error_and_live_on) {
     Workers workers(4);
     const auto failing = [&](int worker) {
