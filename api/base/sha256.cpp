@@ -2,10 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -16,26 +15,20 @@
 
 namespace slipway {
 
-struct Sha256::State {
-    struct Free {
-        void operator()(EVP_MD_CTX* digest) const { EVP_MD_CTX_free(digest); }
-    };
-    std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
-};
-
-Sha256::Sha256() : state_(std::make_unique<State>()) {
-    check(state_->context != nullptr &&
-              EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1,
-          "SHA-256 is available");
-}
-
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
-
 void Sha256::update(std::span<const std::byte> bytes) {
-    check(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1,
-          "SHA-256 takes bytes until it is finished");
+    check(!finished_, "SHA-256 takes bytes until it is finished");
+    const std::size_t begun = byte_count_ % sha256_block_bytes;
+    byte_count_ += bytes.size();
+    if (begun > 0) {
+        const auto added = bytes.first(std::min(bytes.size(), sha256_block_bytes - begun));
+        std::ranges::copy(added, rest_.begin() + std::ptrdiff_t(begun));
+        if (begun + added.size() < sha256_block_bytes) return;
+        take_sha256_blocks(state_, rest_);
+        bytes = bytes.subspan(added.size());
+    }
+    const auto whole = bytes.first(bytes.size() / sha256_block_bytes * sha256_block_bytes);
+    take_sha256_blocks(state_, whole);
+    std::ranges::copy(bytes.subspan(whole.size()), rest_.begin());
 }
 
 void Sha256::update(std::string_view text) {
@@ -43,12 +36,20 @@ void Sha256::update(std::string_view text) {
 }
 
 std::string Sha256::finish() {
-    std::array<unsigned char, 32> digest{};
-    check(EVP_DigestFinal_ex(state_->context.get(), digest.data(), nullptr) == 1,
-          "SHA-256 is finished once");
+    constexpr std::size_t length_bytes = 8;
+    const std::uint64_t bits = 8 * byte_count_;
+    const std::size_t begun = byte_count_ % sha256_block_bytes;
+    // A one bit, zeros, and the length at a block's end: in the next block where this has no room.
+    const bool has_room = begun + 1 + length_bytes <= sha256_block_bytes;
+    std::array<std::byte, 2 * sha256_block_bytes> padding{std::byte{0x80}};
+    const std::size_t zeros_end = (has_room ? 1 : 2) * sha256_block_bytes - begun - length_bytes;
+    for (std::size_t i = 0; i < length_bytes; ++i)
+        padding[zeros_end + i] = std::byte(bits >> (8 * (length_bytes - 1 - i)));
+    update(std::span(padding).first(zeros_end + length_bytes));
+    finished_ = true;
     std::string text;
-    for (const unsigned char byte : digest)
-        text += fmt::format("{:02x}", byte);
+    for (const std::uint32_t word : state_)
+        text += fmt::format("{:08x}", word);
     return text;
 }
 

@@ -1,21 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "api/base/sha256_blocks.h"
 
 namespace slipway {
 
 /// SHA-256 of bytes that arrive in pieces. Not synchronised.
 class Sha256 {
 public:
-    Sha256();
-    ~Sha256();
-    Sha256(Sha256&&) noexcept;
-    Sha256& operator=(Sha256&&) noexcept;
+    Sha256() = default;
+    Sha256(Sha256&&) noexcept = default;
+    Sha256& operator=(Sha256&&) noexcept = default;
 
     void update(std::span<const std::byte> bytes);
     void update(std::string_view text);
@@ -23,8 +25,10 @@ public:
     std::string finish();
 
 private:
-    struct State;    // OpenSSL's context: kept out of every includer
-    std::unique_ptr<State> state_;
+    Sha256State state_ = sha256_start;
+    std::array<std::byte, sha256_block_bytes> rest_{};    // begun, not yet a whole block
+    std::uint64_t byte_count_ = 0;
+    bool finished_ = false;
 };
 
 /// SHA-256 of `text` in lower-case hexadecimal.
