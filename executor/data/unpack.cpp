@@ -6,8 +6,6 @@
 // too.
 #include "executor/data/unpack.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <locale.h>
@@ -29,6 +27,7 @@
 
 #include "api/base/error.h"
 #include "api/base/posix.h"
+#include "executor/data/formats/archive_library.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/utf8.h"
 
@@ -144,10 +143,6 @@ Kind kind_of(const fs::path& upload) {
     return is_tar_block({begin.data(), begin.size()}) ? Kind::tar : Kind::single;
 }
 
-struct FreeArchive {
-    void operator()(archive* handle) const { archive_read_free(handle); }
-};
-
 /// Names are UTF-8 for the calling thread: libarchive converts those of pax headers, and of zips
 /// that say they are UTF-8, to the locale's characters, of which a service has ASCII only.
 class Utf8Names {
@@ -179,20 +174,21 @@ public:
 
     UnpackReport unpack(Kind kind) {
         const Utf8Names utf8_names;
-        archive_.reset(archive_read_new());
+        archive_.reset(archive_library().read_new());
         if (kind == Kind::zip) {
-            archive_read_support_format_zip_seekable(archive_.get());
-            archive_read_support_format_zip_streamable(archive_.get());
+            archive_library().read_support_format_zip_seekable(archive_.get());
+            archive_library().read_support_format_zip_streamable(archive_.get());
         } else {
-            archive_read_support_format_tar(archive_.get());
-            archive_read_support_filter_gzip(archive_.get());
+            archive_library().read_support_format_tar(archive_.get());
+            archive_library().read_support_filter_gzip(archive_.get());
         }
-        if (archive_read_open_filename(archive_.get(), upload_.c_str(), 1 << 16) != ARCHIVE_OK) {
+        if (archive_library().read_open_filename(archive_.get(), upload_.c_str(), 1 << 16) !=
+            ARCHIVE_OK) {
             damaged();
         }
         archive_entry* entry = nullptr;
         for (;;) {
-            const int status = archive_read_next_header(archive_.get(), &entry);
+            const int status = archive_library().read_next_header(archive_.get(), &entry);
             if (status == ARCHIVE_EOF) break;
             // A warning means a name or attribute that could not be understood: not taken either.
             if (status != ARCHIVE_OK) damaged();
@@ -207,7 +203,7 @@ public:
 
 private:
     [[noreturn]] void damaged() {
-        const char* reason = archive_error_string(archive_.get());
+        const char* reason = archive_library().error_string(archive_.get());
         throw Error{
             ErrorCode::data_loss,
             fmt::format("the archive is damaged {}: {}",
@@ -217,7 +213,7 @@ private:
 
     void take(archive_entry* entry) {
         count_entry();
-        const char* written = archive_entry_pathname(entry);
+        const char* written = archive_library().entry_pathname(entry);
         if (written == nullptr) refuse_entry("an entry", "its name cannot be read");
         const std::string name = entry_name_ = written;
         if (!is_utf8(name)) {
@@ -226,8 +222,9 @@ private:
                          "the name is not UTF-8; make the archive with UTF-8 names, "
                          "or rename the file");
         }
-        const auto type = archive_entry_filetype(entry);
-        if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
+        const auto type = archive_library().entry_filetype(entry);
+        if (archive_library().entry_hardlink(entry) != nullptr ||
+            archive_library().entry_symlink(entry) != nullptr) {
             refuse_entry(name, "links are not unpacked");
         }
         if (type != AE_IFREG && type != AE_IFDIR) refuse_entry(name, "it is not a plain file");
@@ -290,7 +287,8 @@ private:
         const UniqueFd file = create_file(folder_ / path, name);
         std::vector<char> piece(1 << 16);
         for (;;) {
-            const la_ssize_t count = archive_read_data(archive_.get(), piece.data(), piece.size());
+            const la_ssize_t count =
+                archive_library().read_data(archive_.get(), piece.data(), piece.size());
             if (count < 0) damaged();
             if (count == 0) break;
             report_.bytes += count;

@@ -1,7 +1,5 @@
 #include "executor/data/formats/tar_reader.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,16 +9,13 @@
 #include <optional>
 #include <utility>
 
+#include "executor/data/formats/archive_library.h"
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 
 namespace slipway {
 
 namespace {
-
-struct FreeArchive {
-    void operator()(archive* handle) const { archive_read_free(handle); }
-};
 
 bool begins_as_gzip(int file) {
     std::array<unsigned char, 2> begin{};
@@ -45,18 +40,18 @@ struct TarReader::State {
     }
 
     [[noreturn]] void damaged() const {
-        const char* reason = archive_error_string(handle.get());
+        const char* reason = archive_library().error_string(handle.get());
         refuse({}, fmt::format("the file is damaged or is not a tar file, at byte {}: {}",
-                               archive_filter_bytes(handle.get(), 0),
+                               archive_library().filter_bytes(handle.get(), 0),
                                reason != nullptr ? reason : "unreadable"));
     }
 
     void open() {
-        handle.reset(archive_read_new());
-        archive_read_support_format_tar(handle.get());
-        const int status = stream
-                               ? archive_read_open(handle.get(), this, nullptr, read_more, nullptr)
-                               : archive_read_open_fd(handle.get(), file.get(), 1 << 16);
+        handle.reset(archive_library().read_new());
+        archive_library().read_support_format_tar(handle.get());
+        const int status =
+            stream ? archive_library().read_open(handle.get(), this, nullptr, read_more, nullptr)
+                   : archive_library().read_open_fd(handle.get(), file.get(), 1 << 16);
         if (status != ARCHIVE_OK) damaged();
     }
 
@@ -78,13 +73,14 @@ struct TarReader::State {
     }
 
     void check_kind(archive_entry* entry) const {
-        if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
+        if (archive_library().entry_hardlink(entry) != nullptr ||
+            archive_library().entry_symlink(entry) != nullptr) {
             refuse(member.name, "it is a link; links are not read");
         }
-        if (archive_entry_filetype(entry) != AE_IFREG) {
+        if (archive_library().entry_filetype(entry) != AE_IFREG) {
             refuse(member.name, "it is not a regular file");
         }
-        if (archive_entry_sparse_count(entry) > 0) {
+        if (archive_library().entry_sparse_count(entry) > 0) {
             refuse(member.name, "it is stored as a sparse file; write it as a plain one");
         }
     }
@@ -114,24 +110,24 @@ bool TarReader::next(Member& member) {
     State& state = *state_;
     archive_entry* entry = nullptr;
     do {
-        const int status = archive_read_next_header(state.handle.get(), &entry);
+        const int status = archive_library().read_next_header(state.handle.get(), &entry);
         if (status == ARCHIVE_EOF) {
             state.drain();
             return false;
         }
         // A warning is about a name outside of the locale's characters: UTF-8 is all we want.
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) state.damaged();
-        const char* name = archive_entry_pathname_utf8(entry);
-        if (name == nullptr) name = archive_entry_pathname(entry);
+        const char* name = archive_library().entry_pathname_utf8(entry);
+        if (name == nullptr) name = archive_library().entry_pathname(entry);
         if (name == nullptr || !is_utf8(name)) {
             state.refuse({}, fmt::format("the name of the member at byte {} is not text in UTF-8",
-                                         archive_filter_bytes(state.handle.get(), 0)));
+                                         archive_library().filter_bytes(state.handle.get(), 0)));
         }
         state.member.name = name;
-    } while (archive_entry_filetype(entry) == AE_IFDIR);
+    } while (archive_library().entry_filetype(entry) == AE_IFDIR);
     state.check_kind(entry);
-    state.member.begin = archive_filter_bytes(state.handle.get(), 0);
-    state.member.bytes = archive_entry_size(entry);
+    state.member.begin = archive_library().filter_bytes(state.handle.get(), 0);
+    state.member.bytes = archive_library().entry_size(entry);
     // libarchive seeks past the end without a word. Members are filled up to whole blocks.
     const std::int64_t rest = state.file_bytes - state.member.begin;
     if (!state.stream && (rest < 0 || state.member.bytes > rest / 512 * 512)) {
@@ -152,7 +148,7 @@ std::vector<std::byte> TarReader::read() {
         bytes.resize(before +
                      std::size_t(std::min(piece, state.member.bytes - std::int64_t(before))));
         const la_ssize_t count =
-            archive_read_data(state.handle.get(), &bytes[before], bytes.size() - before);
+            archive_library().read_data(state.handle.get(), &bytes[before], bytes.size() - before);
         if (count < 0) state.damaged();
         bytes.resize(before + std::size_t(count));
         if (count == 0) break;

@@ -1,13 +1,12 @@
 #include "executor/data/formats/zip_reader.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <cstdint>
 #include <utility>
 
+#include "executor/data/formats/archive_library.h"
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 
@@ -17,10 +16,6 @@ namespace {
 
 constexpr std::int64_t inflated_always_allowed = 64 << 20;
 constexpr std::int64_t inflated_ratio_max = 100;
-
-struct FreeArchive {
-    void operator()(archive* handle) const { archive_read_free(handle); }
-};
 
 }    // namespace
 
@@ -37,7 +32,7 @@ struct ZipReader::State {
     }
 
     [[noreturn]] void damaged() const {
-        const char* reason = archive_error_string(handle.get());
+        const char* reason = archive_library().error_string(handle.get());
         std::string words = reason != nullptr ? reason : "unreadable";
         while (words.ends_with('\n'))
             words.pop_back();
@@ -53,9 +48,9 @@ ZipReader::ZipReader(UniqueFd file, std::string name) : state_(std::make_unique<
     fstat(state.file.get(), &facts);
     state.file_bytes = facts.st_size;
     if (facts.st_size == 0) state.refuse("the file is empty");
-    state.handle.reset(archive_read_new());
-    archive_read_support_format_zip_seekable(state.handle.get());
-    if (archive_read_open_fd(state.handle.get(), state.file.get(), 1 << 16) != ARCHIVE_OK)
+    state.handle.reset(archive_library().read_new());
+    archive_library().read_support_format_zip_seekable(state.handle.get());
+    if (archive_library().read_open_fd(state.handle.get(), state.file.get(), 1 << 16) != ARCHIVE_OK)
         state.damaged();
 }
 
@@ -69,17 +64,18 @@ bool ZipReader::next(std::string& member) {
     state.inflated = 0;
     archive_entry* entry = nullptr;
     do {
-        const int status = archive_read_next_header(state.handle.get(), &entry);
+        const int status = archive_library().read_next_header(state.handle.get(), &entry);
         if (status == ARCHIVE_EOF) return false;
         // A warning is about a name outside of the locale's characters: UTF-8 is all we want.
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) state.damaged();
-    } while (archive_entry_filetype(entry) == AE_IFDIR);
-    const char* name = archive_entry_pathname_utf8(entry);
-    if (name == nullptr) name = archive_entry_pathname(entry);
+    } while (archive_library().entry_filetype(entry) == AE_IFDIR);
+    const char* name = archive_library().entry_pathname_utf8(entry);
+    if (name == nullptr) name = archive_library().entry_pathname(entry);
     if (name == nullptr || !is_utf8(name)) state.refuse("the name of a member is not in UTF-8");
     member = state.member = name;
-    if (archive_entry_filetype(entry) != AE_IFREG) state.refuse("it is not a regular file");
-    if (archive_entry_is_encrypted(entry) != 0)
+    if (archive_library().entry_filetype(entry) != AE_IFREG)
+        state.refuse("it is not a regular file");
+    if (archive_library().entry_is_encrypted(entry) != 0)
         state.refuse("it is encrypted; store it without a password");
     return true;
 }
@@ -88,8 +84,8 @@ std::size_t ZipReader::read(std::span<std::byte> buffer) {
     State& state = *state_;
     std::size_t filled = 0;
     while (filled < buffer.size()) {
-        const la_ssize_t count =
-            archive_read_data(state.handle.get(), buffer.data() + filled, buffer.size() - filled);
+        const la_ssize_t count = archive_library().read_data(
+            state.handle.get(), buffer.data() + filled, buffer.size() - filled);
         if (count < 0) state.damaged();
         if (count == 0) break;
         filled += std::size_t(count);
