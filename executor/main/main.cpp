@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 
 #include "api/base/printable.h"
@@ -45,7 +46,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& fo
     return inspect;
 }
 
-CLI::App* add_run(CLI::App& app, RunLocalOptions& alone, const std::string& formats) {
+void add_run(CLI::App& app, RunLocalOptions& alone, const std::string& formats) {
     CLI::App* by_hand =
         app.add_subcommand("run", "Trains a job on this machine, without a service");
     by_hand->add_option("job", alone.job, "Job spec, as it would be posted")->required();
@@ -62,7 +63,6 @@ CLI::App* add_run(CLI::App& app, RunLocalOptions& alone, const std::string& form
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_option("--packed", alone.packed, "Folder of packed images that runs share");
     by_hand->add_flag("--resume", alone.resume, "Continue from the newest checkpoint in --out");
-    return by_hand;
 }
 
 /// Checkpoints name the build that wrote them.
@@ -104,71 +104,75 @@ int run_staying(const std::filesystem::path& run_folder, int argc, char** argv) 
                       words_from(run_folder, argc, argv));
 }
 
-int run(int argc, char** argv) {
+/// What the command line asks for.
+struct Request {
+    std::string command;    ///< the subcommand's name
+    std::filesystem::path run_folder;
+    bool stay = false;
+    std::string slice_address;
+    RunLocalOptions alone;
+    InspectOptions look;
+    ExportCommand weights;
+    SplitCommand division;
+    BenchCommand measurement;
+};
+
+void add_attempt(CLI::App& app, Request& request) {
+    CLI::App* attempt =
+        app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
+    attempt->add_option("run_folder", request.run_folder, "Folder with attempt.json")->required();
+    attempt->add_flag("--stay", request.stay,
+                      "Take this attempt and others from the socket that is descriptor 3");
+    attempt->add_option("--slice-address", request.slice_address,
+                        "Address at which other members of a slice reach this one; default: that "
+                        "of attempt.json");
+}
+
+/// Fills `request`; else what to exit with. What reads the command line ends here: an executor that
+/// stays would keep its 160 KB.
+std::optional<int> read_command_line(int argc, char** argv, Request& request) {
     CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
     app.require_subcommand(1);
     const std::string formats = fmt::format("{}", fmt::join(dataset_formats(), ", "));
-
-    std::filesystem::path run_folder;
-    CLI::App* attempt =
-        app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
-    attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
-    bool stay = false;
-    attempt->add_flag("--stay", stay,
-                      "Take this attempt and others from the socket that is descriptor 3");
-    std::string slice_address;
-    attempt->add_option("--slice-address", slice_address,
-                        "Address at which other members of a slice reach this one; default: that "
-                        "of attempt.json");
-
-    RunLocalOptions alone;
-    const CLI::App* by_hand = add_run(app, alone, formats);
-
-    InspectOptions look;
-    const CLI::App* inspect = add_inspect(app, look, formats);
-
-    ExportCommand weights;
-    const CLI::App* exporting = add_export(app, weights);
-    SplitCommand division;
-    const CLI::App* split = add_split(app, division);
-
-    BenchCommand measurement;
-    const CLI::App* bench = add_bench(app, measurement);
-    const CLI::App* version = app.add_subcommand("version", "Prints the version");
+    add_attempt(app, request);
+    add_run(app, request.alone, formats);
+    const CLI::App* inspect = add_inspect(app, request.look, formats);
+    add_export(app, request.weights);
+    add_split(app, request.division);
+    add_bench(app, request.measurement);
+    app.add_subcommand("version", "Prints the version");
     try {
         app.parse(argc, argv);
-        if (inspect->parsed() && look.path.empty() && look.unpack.empty()) {
+        if (inspect->parsed() && request.look.path.empty() && request.look.unpack.empty())
             throw CLI::RequiredError("--path or --unpack");
-        }
     } catch (const CLI::ParseError& error) {
         return app.exit(error);
     }
+    request.command = app.get_subcommands().front()->get_name();
+    return std::nullopt;
+}
 
-    if (version->parsed()) {
-        fmt::print("slipway-executor {}\n", SLIPWAY_VERSION);
-        return 0;
-    }
-    if (inspect->parsed()) {
-        fmt::print("{}\n", inspect_to_json(look));
-        return 0;
-    }
-    if (exporting->parsed()) {
-        run_export(weights);
-        return 0;
-    }
-    if (split->parsed()) {
-        fmt::print("{}\n", split_to_json(division));
-        return 0;
-    }
-    if (bench->parsed()) {
-        fmt::print("{}\n", bench_to_json(measurement));
-        return 0;
-    }
-    if (by_hand->parsed())
-        return run_local(alone, signed_by_us(run_training), system_clock(), stdout);
-    if (stay) return run_staying(run_folder, argc, argv);
-    return run_attempt(run_folder, reached_at(slice_address, signed_by_us(run_job)),
+int run_ordered_attempt(const Request& request, int argc, char** argv) {
+    if (request.stay) return run_staying(request.run_folder, argc, argv);
+    return run_attempt(request.run_folder, reached_at(request.slice_address, signed_by_us(run_job)),
                        system_clock());
+}
+
+int run(int argc, char** argv) {
+    Request request;
+    if (const auto code = read_command_line(argc, argv, request)) return *code;
+    if (request.command == "attempt") return run_ordered_attempt(request, argc, argv);
+    if (request.command == "run")
+        return run_local(request.alone, signed_by_us(run_training), system_clock(), stdout);
+    if (request.command == "export") {
+        run_export(request.weights);
+        return 0;
+    }
+    if (request.command == "version") fmt::print("slipway-executor {}\n", SLIPWAY_VERSION);
+    if (request.command == "inspect") fmt::print("{}\n", inspect_to_json(request.look));
+    if (request.command == "split") fmt::print("{}\n", split_to_json(request.division));
+    if (request.command == "bench") fmt::print("{}\n", bench_to_json(request.measurement));
+    return 0;
 }
 
 }    // namespace
