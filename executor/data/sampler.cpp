@@ -67,7 +67,9 @@ std::int64_t GlobalBatch::sample_count() const {
 
 Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options,
                  LabelCount label_count)
-    : samples_(std::move(samples)), options_(options), label_count_(std::move(label_count)) {
+    : samples_(std::make_shared<const std::vector<std::int64_t>>(std::move(samples))),
+      options_(options),
+      label_count_(std::move(label_count)) {
     check_options(sample_count(), options_);
     steps_per_epoch_ =
         options_.drop_last ? sample_count() / step_size() : divided_up(sample_count(), step_size());
@@ -80,17 +82,18 @@ Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& option
 
 std::optional<GlobalBatch> Sampler::next() {
     if (options_.epochs > 0 && position_.epoch >= options_.epochs) return std::nullopt;
-    if (ordered_epoch_ != position_.epoch) arrange(position_.epoch);
+    if (options_.shuffle && shuffled_epoch_ != position_.epoch) shuffle(position_.epoch);
+    const std::vector<std::int64_t>& samples = order();
     const std::int64_t global = global_batch_size();
     GlobalBatch batch{.position = position_, .next = position_, .samples = {}};
     batch.samples.resize(std::size_t(global), GlobalBatch::padding);
     const std::int64_t begin = position_.batch * global;
     const std::int64_t end = std::min(begin + global, sample_count());
-    std::copy(order_.begin() + begin, order_.begin() + end, batch.samples.begin());
+    std::copy(samples.begin() + begin, samples.begin() + end, batch.samples.begin());
     const std::int64_t step_begin = begin / step_size() * step_size();
     batch.step_samples = std::min(step_size(), sample_count() - step_begin);
     const std::int64_t before = begin == step_begin ? begin + batch.step_samples : begin;
-    batch.previous = order_[std::size_t(before - 1)];
+    batch.previous = samples[std::size_t(before - 1)];
     batch.step_labels = labels_of(step_begin, batch.step_samples);
     if (++position_.batch == batches_per_epoch_) position_ = {position_.epoch + 1, 0};
     batch.ends_step = position_.batch % options_.batches_per_step == 0;
@@ -117,10 +120,9 @@ void Sampler::seek(SamplerPosition position) {
     position_ = position;
 }
 
-void Sampler::arrange(std::int64_t epoch) {
-    order_ = samples_;
-    ordered_epoch_ = epoch;
-    if (!options_.shuffle) return;
+void Sampler::shuffle(std::int64_t epoch) {
+    order_ = *samples_;
+    shuffled_epoch_ = epoch;
     RandomStream random(options_.seed, site_shuffle, std::uint64_t(epoch));
     for (std::size_t i = order_.size(); i > 1; --i) {
         std::swap(order_[i - 1], order_[std::size_t(random.next_below(i))]);
@@ -131,7 +133,7 @@ std::int64_t Sampler::labels_of(std::int64_t first, std::int64_t count) const {
     if (!label_count_) return count;
     std::int64_t labels = 0;
     for (std::int64_t i = first; i < first + count; ++i)
-        labels += label_count_(order_[std::size_t(i)]);
+        labels += label_count_(order()[std::size_t(i)]);
     return labels;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -53,7 +54,7 @@ using LabelCount = std::function<std::int64_t(std::int64_t sample)>;
 /// core with batch 8 B and eight cores with batch B see the same global batches, and N batches of B
 /// in a step are the samples of one batch of N B. A step never spans two epochs: without drop_last
 /// an epoch's last step has what is left, in as many batches as that needs.
-/// Not synchronised; cheap to copy apart from the list of samples.
+/// Not synchronised; cheap to copy: copies draw from one list, and each has an order of its own.
 class Sampler {
 public:
     /// `samples` are what is drawn from, each once per epoch. Without `label_count` each has one
@@ -67,7 +68,7 @@ public:
     std::optional<GlobalBatch> next();
 
     const SamplerOptions& options() const { return options_; }
-    std::int64_t sample_count() const { return std::int64_t(samples_.size()); }
+    std::int64_t sample_count() const { return std::int64_t(samples_->size()); }
     std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
     std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
     std::int64_t global_batch_size() const { return options_.batch_size_per_core * options_.cores; }
@@ -78,18 +79,20 @@ public:
     void seek(SamplerPosition position);
 
 private:
-    void arrange(std::int64_t epoch);
+    void shuffle(std::int64_t epoch);
+    /// The samples of the epoch at hand.
+    const std::vector<std::int64_t>& order() const { return options_.shuffle ? order_ : *samples_; }
     /// Of `count` samples of the epoch's order.
     std::int64_t labels_of(std::int64_t first, std::int64_t count) const;
 
-    std::vector<std::int64_t> samples_;    ///< ascending as given
+    std::shared_ptr<const std::vector<std::int64_t>> samples_;    ///< as given, of all copies
     SamplerOptions options_;
     LabelCount label_count_;
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t batches_per_epoch_ = 0;
     SamplerPosition position_;
-    std::vector<std::int64_t> order_;    ///< of epoch `ordered_epoch_`
-    std::int64_t ordered_epoch_ = -1;
+    std::vector<std::int64_t> order_;    ///< of epoch `shuffled_epoch_`
+    std::int64_t shuffled_epoch_ = -1;
 };
 
 /// One pass in the listed order, the last batch padded: every sample exactly once, on any number

@@ -126,7 +126,10 @@ Split split_samples(const DatasetIndex& index, const SplitOptions& options) {
         validates =
             options.by_group ? choose_groups(index, options) : choose_samples(index, options);
     }
+    const auto val_count = std::size_t(std::ranges::count(validates, true));
     Split split;
+    split.val.reserve(val_count);
+    split.train.reserve(validates.size() - val_count);
     for (std::size_t i = 0; i < validates.size(); ++i) {
         (validates[i] ? split.val : split.train).push_back(std::int64_t(i));
     }

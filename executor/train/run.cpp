@@ -232,10 +232,11 @@ private:
                 if (state_.step > saved_step_ && saves_at(reason)) save({});
                 return reason;
             }
-            const auto batch = next_batch(loader);
+            auto batch = next_batch(loader);
             check(batch.has_value(), "the sampler has as many batches as the settings say");
             at_hand_.begin_batch(batch->position, state_.step);
             compute(*batch);
+            batch->cores.clear();    // an evaluation takes the same memory for its batches
             if (!batch->ends_step) continue;
             end_step(*batch);
             after_step(*batch);

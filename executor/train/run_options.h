@@ -34,7 +34,8 @@ std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& repor
 EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, ObjectCache* cache);
 
 /// Decoding and augmenting take a thread for each CPU, whatever the cores: while the workers keep
-/// up with them the queue is full and they sleep. What is in memory is only copied.
+/// up with them the queue is full and they sleep. What is in memory is only copied: small batches
+/// by the training thread itself.
 LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data);
 
 /// `data` must outlive the explainer.

@@ -106,6 +106,23 @@ TEST(Sampler, a_sampler_put_to_a_position_goes_on_as_an_undisturbed_one) {
     }
 }
 
+TEST(Sampler, a_copy_goes_its_own_way) {
+    const SamplerOptions options{.seed = 4, .batch_size_per_core = 3, .epochs = 3};
+    Sampler first(counted(20), options);
+    first.next();
+    Sampler copy = first;
+    while (copy.next()) {
+    }
+    Sampler undisturbed(counted(20), options);
+    undisturbed.next();
+    while (const auto expected = undisturbed.next()) {
+        const auto batch = first.next();
+        ASSERT_TRUE(batch);
+        EXPECT_EQ(batch->samples, expected->samples);
+    }
+    EXPECT_FALSE(first.next());
+}
+
 TEST(Sampler, a_limit_on_steps_shortens_the_epoch) {
     Sampler sampler(counted(100), {.batch_size_per_core = 10, .steps_per_epoch = 3});
     EXPECT_EQ(sampler.steps_per_epoch(), 3);
