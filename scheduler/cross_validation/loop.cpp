@@ -68,10 +68,10 @@ struct CrossValidationLoop::Parts {
         return !stopping;
     }
 
-    /// The lease is renewed by ticks, not by passes: it is a write that waits for the disk.
+    /// The lease is renewed now and then, not by each pass.
     void lead() {
         const Tick now = clock.tick();
-        if (term && now - led_at < options.tick) return;
+        if (term && now - led_at < store::lead_again) return;
         led_at = now;
         term = leader.lead();
     }

@@ -97,10 +97,9 @@ struct MaintenanceLoop::Parts {
         leader.resign();
     }
 
-    /// Between two ticks the lease is not renewed: it is a write that waits for the disk, and what
-    /// a pass writes checks the term in any case.
+    /// What a pass writes checks the term in any case.
     bool lead() {
-        if (counts.leads && began - led_at < options.tick) return true;
+        if (counts.leads && began - led_at < store::lead_again) return true;
         led_at = began;
         const std::optional<store::LeaderTerm> led = leader.lead();
         if (led && led->number != term.number)

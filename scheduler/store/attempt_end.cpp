@@ -146,8 +146,9 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
             Reason{"host_lost", "the host sent no heartbeat; the job runs again on another host"},
         .result = {}};
     std::vector<Rescued> rescued;
-    for (const Row row : read(store.pool(), queries::list_expired_attempts,
-                              {rule.own_host, rule.grace, rule.own_grace})) {
+    for (const Row row : read_with_kept_plan(
+             store.pool(),
+             {&queries::list_expired_attempts, {rule.own_host, rule.grace, rule.own_grace}})) {
         const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("fence")};
         lost.message =
             fmt::format("host {} sent no heartbeat for longer than its lease", row.text("hosts"));

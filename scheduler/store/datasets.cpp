@@ -229,7 +229,8 @@ bool delete_dataset(Store& store, std::string_view id) {
 std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view host,
                                                 std::chrono::milliseconds lease) {
     const std::string fence = random_hex(16);
-    const Rows rows = write(store.pool(), queries::claim_dataset_check, {host, fence, lease});
+    const Rows rows =
+        write_with_kept_plan(store.pool(), {&queries::claim_dataset_check, {host, fence, lease}});
     if (rows.empty()) return std::nullopt;
     return DatasetCheck{read_dataset(rows[0]), fence};
 }

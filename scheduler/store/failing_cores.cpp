@@ -38,7 +38,7 @@ Statement audit_statement(const FailingCore& found) {
 
 std::optional<FailingCore> drain_failing_core(Store& store, int failures_min,
                                               const LeaderTerm& term) {
-    if (read(store.pool(), queries::list_failing_cores, {failures_min}).empty())
+    if (read_with_kept_plan(store.pool(), {&queries::list_failing_cores, {failures_min}}).empty())
         return std::nullopt;
     auto found =
         transact(store.pool(), [&](Transaction& transaction) -> std::optional<FailingCore> {

@@ -133,7 +133,8 @@ bool delete_split(Store& store, std::string_view id) {
 std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                                       std::chrono::milliseconds lease) {
     const std::string fence = random_hex(16);
-    const Rows rows = write(store.pool(), queries::claim_split, {host, fence, lease});
+    const Rows rows =
+        write_with_kept_plan(store.pool(), {&queries::claim_split, {host, fence, lease}});
     if (rows.empty()) return std::nullopt;
     const Row row = rows[0];
     return SplitClaim{.id = row.text("id"),

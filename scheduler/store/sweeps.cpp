@@ -251,8 +251,8 @@ void mark_sweep_tidied(Store& store, std::string_view id, const LeaderTerm& term
 std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view sweep_id,
                                                   std::string_view after, int limit) {
     std::vector<IdleCheckpoint> found;
-    for (const Row row :
-         read(store.pool(), queries::list_idle_sweep_checkpoints, {sweep_id, after, limit}))
+    for (const Row row : read_with_kept_plan(
+             store.pool(), {&queries::list_idle_sweep_checkpoints, {sweep_id, after, limit}}))
         found.push_back(
             {.id = row.text("id"), .job_id = row.text("job_id"), .key = row.text("parent_key")});
     return found;
@@ -261,8 +261,8 @@ std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view
 std::vector<EndedTrialJob> list_whole_reports(Store& store, std::string_view sweep_id,
                                               std::string_view after, int limit) {
     std::vector<EndedTrialJob> found;
-    for (const Row row :
-         read(store.pool(), queries::list_whole_sweep_reports, {sweep_id, after, limit}))
+    for (const Row row : read_with_kept_plan(
+             store.pool(), {&queries::list_whole_sweep_reports, {sweep_id, after, limit}}))
         found.push_back({.id = row.text("id"), .key = row.text("parent_key")});
     return found;
 }

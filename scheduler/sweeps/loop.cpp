@@ -170,7 +170,7 @@ struct SweepLoop::Parts {
     }
 
     bool lead() {
-        if (counts.leads && clock.tick() - led_at < options.tick) return true;
+        if (counts.leads && clock.tick() - led_at < store::lead_again) return true;
         led_at = clock.tick();
         const auto led = leader.lead();
         if (!led || led->number != term.number) runs.clear();

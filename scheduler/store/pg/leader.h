@@ -9,6 +9,9 @@
 
 namespace slipway::store {
 
+/// How often a leader renews its lease: a write that waits for the disk.
+inline constexpr std::chrono::milliseconds lead_again{2000};
+
 /// At most one process leads a name in a database. The leader has a lease in the database's time
 /// and a term, a number that grows with each change of leader. Everything a leader writes checks
 /// its term in the same transaction (see LeaderTerm), so one that was frozen and replaced writes

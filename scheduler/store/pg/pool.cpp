@@ -183,6 +183,19 @@ Rows read_last(Pool& pool, std::span<const Statement> statements) {
     }
 }
 
+/// Likewise. Statements that are sent together are one transaction.
+Rows write_last(Pool& pool, std::span<const Statement> statements) {
+    for (int tries_left = 2;; --tries_left) {
+        const Pool::Lease lease = pool.acquire();
+        try {
+            return std::move(lease->run(statements).back());
+        } catch (const PgError& error) {
+            // The deadlock's victim has done nothing.
+            if (tries_left == 0 || !error.transient()) throw;
+        }
+    }
+}
+
 }    // namespace
 
 Rows read(Pool& pool, const Statement& statement) {
@@ -194,15 +207,11 @@ Rows read_with_kept_plan(Pool& pool, const Statement& statement) {
 }
 
 Rows write(Pool& pool, const Statement& statement) {
-    for (int tries_left = 2;; --tries_left) {
-        const Pool::Lease lease = pool.acquire();
-        try {
-            return std::move(lease->run(std::span(&statement, 1)).front());
-        } catch (const PgError& error) {
-            // The deadlock's victim has done nothing.
-            if (tries_left == 0 || !error.transient()) throw;
-        }
-    }
+    return write_last(pool, std::span(&statement, 1));
+}
+
+Rows write_with_kept_plan(Pool& pool, const Statement& statement) {
+    return write_last(pool, std::vector<Statement>{{&queries::keep_plans, {}}, statement});
 }
 
 Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params) {

@@ -101,8 +101,10 @@ Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params = 
 Rows read_with_kept_plan(Pool& pool, const Statement& statement);
 
 /// One statement that writes, in a transaction of its own: sent again only after a deadlock.
+/// With a kept plan: as read_with_kept_plan.
 Rows write(Pool& pool, const Statement& statement);
 Rows write(Pool& pool, const Query& query, std::initializer_list<Param> params = {});
+Rows write_with_kept_plan(Pool& pool, const Statement& statement);
 
 /// The statement that ends a transaction of a leader: it fails when the term is over, and with it
 /// everything before it.
