@@ -1953,6 +1953,12 @@ CREATE TABLE public.upload (
     CONSTRAINT upload_size_check CHECK ((size >= 0))
 );
 
+CREATE UNLOGGED TABLE public.watched (
+    subject text NOT NULL,
+    until timestamp with time zone NOT NULL,
+    CONSTRAINT watched_subject_check CHECK ((length(subject) <= 300))
+);
+
 CREATE TABLE public.webhook (
     id text NOT NULL,
     project text NOT NULL,
@@ -2170,6 +2176,9 @@ ALTER TABLE ONLY public.trimmed_report
 
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.watched
+    ADD CONSTRAINT watched_pkey PRIMARY KEY (subject);
 
 ALTER TABLE ONLY public.webhook_delivery
     ADD CONSTRAINT webhook_delivery_pkey PRIMARY KEY (id);

@@ -48,6 +48,8 @@ struct AgentOptions {
     std::chrono::milliseconds lease{10000};
     std::chrono::milliseconds renew_every{2500};
     std::chrono::milliseconds poll_every{250};    ///< of the database, woken or not
+    /// What an attempt reports is stored as often when nobody follows it; else ten times a second.
+    std::chrono::milliseconds store_every{500};
     std::chrono::milliseconds heartbeat_every{1000};
     std::chrono::milliseconds silence_max{10000};    ///< then a silent executor is killed
     std::chrono::milliseconds start_max{20000};      ///< until the first word of a new executor

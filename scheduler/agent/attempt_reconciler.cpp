@@ -43,6 +43,8 @@ namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
 constexpr int step_threads = 4;
+/// Who asked for a checkpoint hears of it at once when it has been saved within so long.
+constexpr std::chrono::seconds save_awaited{10};
 
 fs::path spares_folder(const AgentOptions& options) {
     return options.home / "spare-runs" / fmt::format("host-{}", options.machine_host);
@@ -202,6 +204,7 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
               .process = {},
               .resumed_from_id = found.resume_checkpoint_id,
               .recorded = member.pid.has_value(),
+              .is_watched = found.is_watched,
               .saves_requested = found.saves_requested,
               .hosts = int(found.attempt.members.size())};
     const std::string name = live.name();
@@ -444,6 +447,7 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
     }
     if (live.rank == 0 && found.saves_requested > live.saves_requested) {
         live.saves_requested = found.saves_requested;
+        live.awaited_until = clock_.tick() + save_awaited;
         supervisor_.save(live.name(), found.saves_requested);
     }
     if (found.intent && is_asked(live, *found.intent)) supervisor_.stop(live.name(), *found.intent);
@@ -455,7 +459,8 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
 void AttemptReconciler::update_stored(const store::HostAttempt& found, Live& live) {
     live.job_state = found.job_state;
     live.restarts = found.restarts;
-    live.speaking = true;    // a hint may have been missed; a look at the file costs little
+    set_watched(live, found.is_watched || clock_.tick() < live.awaited_until);
+    expect_words(live, clock_.tick());    // a hint may have been missed; a look costs little
     if (found.member().frames_relayed < live.frames_stored) {
         // The database came back without what it had confirmed: said again, from the file.
         log_warn("frames are stored again", {{"attempt", live.name()},

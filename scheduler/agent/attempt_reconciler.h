@@ -84,10 +84,13 @@ private:
         Tick record_by{};         // also when it says nothing
         bool end_stored = false;
         Tick spoke_first{};        // when its first frames were seen
+        bool stepped = false;      // its first step was among them
         Tick relay_next{};         // what it says is not stored before
         Tick not_before{};         // its last step failed
         bool speaking = true;      // frames may be waiting
         bool is_steady = false;    // its batches are few frames, now and then
+        bool is_watched = true;    // somebody follows what it says
+        Tick awaited_until{};      // somebody has asked it for a checkpoint
         bool failed = false;       // what it reported cannot be stored: no more is read
         bool fenced = false;       // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
@@ -141,6 +144,9 @@ private:
     static std::string problem_of(const std::function<void()>& step);
     void alone(const std::string& name, const std::function<void()>& step);
     void note_problem(const std::string& name, const std::string& reason);
+    void expect_words(Live& live, Tick since) const;
+    Tick common_time(const Live& live, Tick from) const;
+    void set_watched(Live& live, bool is_watched) const;
     void begin_step(Live& live, Step step);
     void begin_relay(std::vector<Live*> lives);
     static void try_for(StepEnd& end, const std::function<void()>& act);

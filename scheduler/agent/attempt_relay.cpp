@@ -23,6 +23,8 @@ constexpr std::chrono::milliseconds relay_pause_min{60};
 /// Attempts that have run for longer store at the same times, so that they go together.
 constexpr std::chrono::milliseconds relay_every{100};
 constexpr std::chrono::milliseconds steady_pause_min{25};
+/// What is heard so soon after such a time counts as said before it.
+constexpr std::chrono::milliseconds hearing_takes{25};
 /// In one transaction. More would wait for each other's, and each holds the locks of all.
 constexpr std::size_t together_max = 16;
 /// Who said more the last time has a step of its own: to read frames takes a thread's time.
@@ -58,17 +60,42 @@ void AttemptReconciler::drain_events(SupervisorEvents& events) {
 void AttemptReconciler::take_in(Live& live) {
     const Heard heard = std::exchange(live.heard, {});
     if (heard.spoke) {
-        live.speaking = true;
+        expect_words(live, *heard.spoke);
         if (live.spoke_first == Tick{}) {
             live.spoke_first = *heard.spoke;
             live.relay_next = live.spoke_first + first_words;
         }
     }
-    if (heard.stepped) live.relay_next = Tick{};
+    if (heard.stepped) {
+        live.stepped = true;
+        live.relay_next = Tick{};
+    }
     if (heard.ended) {
         live.ended = heard.ended;
         live.speaking = true;    // its last words
     }
+}
+
+/// The first of the times at which attempts like this one store together, not before `from`.
+Tick AttemptReconciler::common_time(const Live& live, Tick from) const {
+    const Tick::duration every = live.is_watched ? relay_every : options_.store_every;
+    const Tick::duration last = from.time_since_epoch() - Tick::duration{1};
+    return Tick(last - last % every + every);
+}
+
+/// Frames may be waiting. Who has been silent for a while stores together with the others, too.
+void AttemptReconciler::expect_words(Live& live, Tick since) const {
+    if (live.is_steady && !live.speaking)
+        live.relay_next = std::max(live.relay_next, common_time(live, since - hearing_takes));
+    live.speaking = true;
+}
+
+/// Who begins to follow an attempt does not wait for what would have been stored later.
+void AttemptReconciler::set_watched(Live& live, bool is_watched) const {
+    if (is_watched == live.is_watched) return;
+    live.is_watched = is_watched;
+    if (is_watched && live.is_steady)
+        live.relay_next = std::min(live.relay_next, common_time(live, clock_.tick()));
 }
 
 void AttemptReconciler::begin_step(Live& live, Step step) {
@@ -291,11 +318,12 @@ void AttemptReconciler::keep_relayed(const Words& words) {
 Tick AttemptReconciler::next_relay(Live& live, std::size_t frames) const {
     const Tick now = clock_.tick();
     const Tick::duration age = now - live.spoke_first;
-    live.is_steady = frames <= few_frames && 3 * age >= relay_every;
+    // Until then the words of a start are stored soon: somebody may wait for them.
+    const bool has_begun = 3 * age >= relay_every || (live.stepped && !live.is_watched);
+    live.is_steady = frames <= few_frames && has_begun;
     if (!live.is_steady)
         return now + std::clamp<Tick::duration>(3 * age, relay_pause_min, relay_every);
-    const Tick::duration since_start = now.time_since_epoch() + steady_pause_min;
-    return Tick(since_start - since_start % relay_every + relay_every);
+    return common_time(live, now + steady_pause_min);
 }
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.

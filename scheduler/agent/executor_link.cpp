@@ -38,9 +38,9 @@ bool ExecutorLink::connect() {
 
 LinkEvents ExecutorLink::read() {
     LinkEvents events;
-    std::array<char, 65536> chunk{};
-    std::size_t taken = 0;
-    while (socket_ && taken < read_bytes_max) {
+    // Not filled with zeros, which would cost more than reading a heartbeat.
+    std::array<char, 65536> chunk;
+    while (socket_ && events.bytes < read_bytes_max) {
         const ssize_t got = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -49,7 +49,7 @@ LinkEvents ExecutorLink::read() {
             break;
         }
         events.heard = true;
-        taken += std::size_t(got);
+        events.bytes += std::size_t(got);
         const std::string_view text(chunk.data(), std::size_t(got));
         // A frame whose first bytes are split over two reads is found by its middle: a hint may be
         // late by one heartbeat, never wrong.

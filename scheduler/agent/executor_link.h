@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,6 +17,7 @@ struct LinkEvents {
     bool heard = false;           ///< the executor said something
     bool frames = false;          ///< a numbered frame was among it
     bool first_metric = false;    ///< for the first time the values of a step were among it
+    std::size_t bytes = 0;        ///< of all that it said
 };
 
 /// The agent's end of executor.sock, or of what stands for it when the executor runs on another

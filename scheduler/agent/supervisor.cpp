@@ -28,9 +28,14 @@ namespace {
 constexpr std::chrono::milliseconds connect_pause_min{1};
 constexpr std::chrono::milliseconds connect_pause_max{20};
 constexpr std::chrono::milliseconds ahead_max{100};    // until the first step
-/// Between two reads of what one says that has taken its first step: each frame would wake this
-/// thread and the agent's, which stores what is said ten times a second.
-constexpr std::chrono::milliseconds listen_every{20};
+/// What one says that has taken its first step is read at these times while it goes on: each frame
+/// would wake this thread and the agent's, which stores what is said at the same times.
+constexpr std::chrono::milliseconds listen_every{100};
+/// Of one that has said so much since: its words fill a socket.
+constexpr std::chrono::milliseconds listen_again{20};
+constexpr std::size_t many_bytes = 16 << 10;
+/// One that has said no frame for so long is heard when it speaks.
+constexpr std::chrono::milliseconds quiet_after{1000};
 constexpr std::chrono::milliseconds sweep_every{20};
 constexpr std::chrono::milliseconds read_memory_every{200};
 
@@ -48,6 +53,7 @@ struct SupervisedProcess {
     std::optional<ProcessExit> exit;
     bool ahead = true;     // perhaps: see LaunchedProcess::go_ahead
     Tick listen_next{};    // its words may wait until then
+    Tick frames_heard{};
     EndNote note;
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
@@ -89,7 +95,8 @@ struct Supervisor::Parts {
     std::vector<std::unique_ptr<SupervisedProcess>>
         processes;    // pointers: a SupervisedProcess stays where it is
     Tick next_heartbeat{};
-    Tick next_reading{};    // of memory
+    Tick next_reading{};      // of memory
+    bool has_news = false;    // events that nobody was told of
 
     std::thread thread;
 
@@ -190,7 +197,7 @@ struct Supervisor::Parts {
             supervised.link->write();
             const LinkEvents heard = hear(supervised);
             if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
-            if (heard.frames) tell_speaking(supervised.watched.name, heard.first_metric);
+            if (heard.frames) keep_speaking(supervised.watched.name, heard.first_metric);
             if (heard.first_metric) stand_back(supervised);
         }
         pollfd ended{supervised.process().end_fd(), POLLIN, 0};
@@ -201,10 +208,12 @@ struct Supervisor::Parts {
         const Tick now = clock.tick();
         if (supervised.listen_next > now) return {};
         const LinkEvents heard = supervised.link->read();
-        // At the same times for all.
-        if (heard.frames && !supervised.ahead)
-            supervised.listen_next =
-                Tick((now.time_since_epoch() / listen_every + 1) * Tick::duration(listen_every));
+        if (heard.frames) supervised.frames_heard = now;
+        if (!supervised.ahead && now - supervised.frames_heard < quiet_after) {
+            // At the same times for all.
+            const Tick::duration every = heard.bytes < many_bytes ? listen_every : listen_again;
+            supervised.listen_next = Tick((now.time_since_epoch() / every + 1) * every);
+        }
         return heard;
     }
 
@@ -291,10 +300,9 @@ struct Supervisor::Parts {
 
     /// Reports the processes of which nothing is left, and forgets them.
     void reap() {
-        bool told = false;
         std::erase_if(processes, [&](const std::unique_ptr<SupervisedProcess>& supervised) {
             if (!supervised->gone || !is_cleared(*supervised)) return false;
-            told = true;
+            has_news = true;
             const std::scoped_lock lock(mutex);
             events.ended.push_back({.name = supervised->watched.name,
                                     .exit = supervised->exit,
@@ -307,17 +315,16 @@ struct Supervisor::Parts {
             const std::scoped_lock lock(mutex);
             watched_count = std::int64_t(processes.size() + arrivals.size());
         }
-        if (told) on_events();
+        if (std::exchange(has_news, false)) on_events();
     }
 
-    void tell_speaking(const std::string& name, bool stepped) {
-        {
-            const std::scoped_lock lock(mutex);
-            if (stepped) events.stepped.push_back(name);
-            if (std::ranges::find(events.speaking, name) != events.speaking.end()) return;
-            events.speaking.push_back(name);
-        }
-        on_events();
+    /// Told at the end of the round: words of several are stored together.
+    void keep_speaking(const std::string& name, bool stepped) {
+        const std::scoped_lock lock(mutex);
+        if (stepped) events.stepped.push_back(name);
+        if (std::ranges::find(events.speaking, name) != events.speaking.end()) return;
+        events.speaking.push_back(name);
+        has_news = true;
     }
 
     void command(Command given) {

@@ -111,7 +111,8 @@ HostAttempt read_host_attempt(const Row& row) {
             .resume_job_id = row.text("checkpoint_job_id"),
             .saves_requested = row.small("saves_requested"),
             .traceparent = row.text("traceparent"),
-            .lease_expired = row.flag("lease_expired")};
+            .lease_expired = row.flag("lease_expired"),
+            .is_watched = row.flag("is_watched")};
 }
 
 }    // namespace

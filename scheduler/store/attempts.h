@@ -80,6 +80,7 @@ struct HostAttempt {
     int saves_requested = 0;       ///< checkpoints that were asked for, ever
     std::string traceparent;       ///< as Job has it
     bool lease_expired = false;    ///< that of the host, by database time
+    bool is_watched = false;       ///< somebody follows what it reports (watched.h)
 
     const AttemptMember& member() const { return attempt.members.at(std::size_t(rank)); }
 };

@@ -25,6 +25,7 @@
 #include "scheduler/store/splits.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/store/sweeps.h"
+#include "scheduler/store/watched.h"
 #include "scheduler/sweeps/coordinator.h"
 #include "scheduler/sweeps/passed_by.h"
 #include "scheduler/sweeps/trial_job.h"
@@ -124,6 +125,8 @@ struct SweepLoop::Parts {
     std::set<std::string> failing;    // sweeps whose last step failed, for the log
     std::set<store::Right> lost_rights;
     Tick rights_read{};
+    std::vector<std::string> watched;
+    Tick watched_at{};
     Tick led_at{};
     Tick ended_read{};
 
@@ -191,8 +194,21 @@ struct SweepLoop::Parts {
             read_open_jobs(jobs);
             for (const store::ActiveSweep& sweep : active)
                 follow(sweep, jobs[sweep.id]);
+            keep_watched();
         }
         if (clock.tick() - ended_read >= options.tick) tidy_ended();
+    }
+
+    /// Trials that may be ended for what they report are followed.
+    void keep_watched() {
+        std::vector<std::string> judged;
+        for (const auto& [id, followed] : runs)
+            if (judges_running_trials(followed.run.spec)) judged.push_back(id);
+        const bool is_due = judged != watched || clock.tick() - watched_at >= store::watch_again;
+        if (judged.empty() || !is_due) return;
+        store::keep_watched(store, judged);
+        watched = std::move(judged);
+        watched_at = clock.tick();
     }
 
     /// Of all of them at once, so that a look costs the same with one sweep and with a thousand

@@ -312,6 +312,13 @@ search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
                            .folds = fold_search(spec, std::move(folds))});
 }
 
+bool judges_running_trials(const SweepSpec& spec) {
+    using enum SearchMethod;
+    const SearchMethod method = spec.algorithm.name;
+    const bool runs_all = method == grid || method == random || method == sobol || method == tpe;
+    return !spec.cross_validation && (!runs_all || spec.limits.target);
+}
+
 Result<Json> trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
     Json job = template_of(spec);
     set_end(job, spec.algorithm.time_attr, until);

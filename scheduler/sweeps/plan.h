@@ -39,6 +39,9 @@ Result<Json> fold_spec(const SweepSpec& spec, const search::Point& point,
                        const std::string& dataset_id, const std::string& split_id,
                        std::int64_t fold);
 
+/// Whether what a trial reports may end it, or the sweep, while it trains.
+bool judges_running_trials(const SweepSpec& spec);
+
 /// The metric of a job that the objective is made of: val_loss of cv.val_loss.mean.
 std::string measured_metric(const SweepSpec& spec);
 

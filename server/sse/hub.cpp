@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "scheduler/store/watched.h"
 #include "server/http/byte_budget.h"
 #include "server/http/problem.h"
 #include "server/sse/event_text.h"
@@ -49,8 +50,10 @@ struct Hub::State {
     std::set<std::string> dirty;    // jobs that may have something for a stream
     bool stopping = false;
     bool recheck_wanted = false;
+    bool has_new_stream = false;
     // reader thread only
     Tick next_recheck{};
+    Tick next_watch{};
     std::size_t turn = 0;
     bool failing = false;
 
@@ -66,6 +69,7 @@ struct Hub::State {
     std::vector<std::shared_ptr<Stream>> wait_for_work(Tick& next_poll);
     void feed_streams(const std::vector<std::shared_ptr<Stream>>& streams);
     void recheck();
+    void keep_watched();
 };
 
 /// One client's stream: how far it was read for, and what it has not taken yet.
@@ -286,6 +290,7 @@ void Hub::State::read() {
         try {
             recheck();    // first: who lost the right reads nothing more
             feed_streams(found);
+            keep_watched();
             failing = false;
         } catch (const std::exception& error) {
             // Nothing is lost: every stream keeps its cursor until the next poll.
@@ -315,6 +320,21 @@ void Hub::State::recheck() {
         for (const auto& stream : by_right[right])
             stream->cut();
     next_recheck = clock.tick() + options.recheck;
+}
+
+/// Says which jobs have streams when it is time, or when there is a new one.
+void Hub::State::keep_watched() {
+    std::vector<std::string> job_ids;
+    {
+        const std::lock_guard lock(mutex);
+        const bool is_due = std::exchange(has_new_stream, false) || clock.tick() >= next_watch;
+        if (!feed.watch || !is_due) return;
+        next_watch = {};    // what fails is said again
+        for (const auto& [job_id, of_job] : streams)
+            job_ids.push_back(job_id);
+    }
+    if (!job_ids.empty()) feed.watch(job_ids);
+    next_watch = clock.tick() + store::watch_again;
 }
 
 /// One read for all these streams. Where streams of one job are at different places, this turn is
@@ -377,6 +397,7 @@ std::shared_ptr<EventSource> Hub::subscribe(Subscription subscription) {
         ++count;
         state_->streams[job_id].emplace(stream.get(), stream);
         state_->dirty.insert(job_id);
+        state_->has_new_stream = true;
     }
     state_->changed.notify_all();
     // The reader may still hold the stream when the client has dropped it: the client's hold is

@@ -32,6 +32,9 @@ struct EventFeed {
     std::function<void()> wake;
     /// Those of the rights to see a job that no longer exist. None: all stay for good.
     std::function<std::vector<store::Right>(const std::vector<store::Right>&)> lost = {};
+    /// Told which jobs have streams, when one begins and again and again: what they report is to be
+    /// stored soon. None: nobody asks.
+    std::function<void(const std::vector<std::string>& job_ids)> watch = {};
 };
 
 struct HubOptions {

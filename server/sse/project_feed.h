@@ -27,6 +27,8 @@ struct ProjectFeed {
     std::function<std::map<std::string, std::vector<std::string>>(
         const std::vector<std::string>& token_ids)>
         projects_of;
+    /// Told the projects of which somebody follows what jobs report, again and again; none: of all.
+    std::function<void(const std::vector<std::string>& projects)> watch = {};
 };
 
 }    // namespace slipway

@@ -16,10 +16,12 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "api/base/id.h"
 #include "api/base/log.h"
+#include "scheduler/store/watched.h"
 #include "server/http/problem.h"
 #include "server/sse/event_text.h"
 #include "server/sse/project_reader.h"
@@ -30,6 +32,10 @@ namespace {
 /// Events of the last moment before reading began may be committed after it.
 constexpr std::chrono::seconds begin_before{1};
 constexpr std::string_view missed_topic = "*";
+/// What somebody looks at as it comes. States are stored at once in any case, and progress, which
+/// the default of a stream has, is said twice a second only.
+constexpr ProjectEventTypes followed_types =
+    bit_of(ProjectEventType::metric) | bit_of(ProjectEventType::log);
 
 }    // namespace
 
@@ -57,6 +63,7 @@ struct ProjectHub::State {
     std::array<std::int64_t, Spelling<ProjectEventType>::words.size()> wanted_from{};
     bool stopping = false;
     bool recheck_wanted = false;
+    bool has_new_stream = false;
 
     std::mutex ring_mutex;
     EventRing ring;    // guarded by ring_mutex
@@ -66,6 +73,7 @@ struct ProjectHub::State {
     Instant reader_since{};
     Tick looked_at_all{};
     Tick next_recheck{};
+    Tick next_watch{};
     Tick next_forget{};
     bool failing = false;
 
@@ -88,6 +96,7 @@ struct ProjectHub::State {
     void put_back(ChangedTopics rest);
     void publish(const ProjectEvents& found, ProjectEventTypes read_types);
     void recheck();
+    void keep_watched();
     std::vector<std::shared_ptr<Stream>> live_streams() const;
     void remove(Stream* stream, const std::string& owner);
 };
@@ -139,6 +148,7 @@ public:
 
     const std::string& owner() const { return owner_; }
     const std::vector<std::string>& owner_projects() const { return owner_projects_; }
+    const RingFilter& filter() const { return filter_; }
 
     bool wants(const std::map<std::string, ProjectEventTypes>& appended) const {
         return std::ranges::any_of(appended, [&](const auto& one) {
@@ -229,6 +239,7 @@ void ProjectHub::State::run() {
     while (wait_for_work()) {
         try {
             recheck();    // first: who lost the right reads nothing more
+            keep_watched();
             read();
             failing = false;
         } catch (const std::exception& error) {
@@ -246,7 +257,7 @@ void ProjectHub::State::run() {
 bool ProjectHub::State::wait_for_work() {
     std::unique_lock lock(mutex);
     const auto woken = [this] {
-        return stopping || recheck_wanted || (reading_since && !topics.empty());
+        return stopping || recheck_wanted || has_new_stream || (reading_since && !topics.empty());
     };
     if (reading_since)
         changed.wait_for(lock, options.poll, woken);
@@ -357,6 +368,27 @@ void ProjectHub::State::recheck() {
     next_recheck = clock.tick() + options.recheck;
 }
 
+/// Says whose jobs are followed when it is time, or when there is a new stream.
+void ProjectHub::State::keep_watched() {
+    {
+        const std::lock_guard lock(mutex);
+        const bool is_due = std::exchange(has_new_stream, false) || clock.tick() >= next_watch;
+        if (!feed.watch || !is_due) return;
+    }
+    next_watch = {};    // what fails is said again
+    std::set<std::string> projects;
+    bool all = false;
+    for (const auto& stream : live_streams()) {
+        const RingFilter& filter = stream->filter();
+        if ((filter.types & followed_types) == 0) continue;
+        all = all || filter.projects.empty();
+        projects.insert(filter.projects.begin(), filter.projects.end());
+    }
+    if (all) projects.clear();
+    if (all || !projects.empty()) feed.watch({projects.begin(), projects.end()});
+    next_watch = clock.tick() + store::watch_again;
+}
+
 ProjectHub::ProjectHub(ProjectFeed feed, ProjectHubOptions options, const Clock& clock)
     : state_(std::make_shared<State>(std::move(feed), std::move(options), clock)) {
     state_->thread = std::thread([state = state_.get()] { state->run(); });
@@ -384,6 +416,7 @@ std::shared_ptr<EventSource> ProjectHub::subscribe(Subscription subscription) {
         stream = std::make_shared<Stream>(state_, std::move(subscription), place);
         ++state_->per_owner[owner];
         state_->streams.emplace(stream.get(), stream);
+        state_->has_new_stream = true;
     }
     state_->changed.notify_all();
     // As in Hub::subscribe: the client's hold is what counts for the owner's cap.

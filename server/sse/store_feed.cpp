@@ -5,8 +5,22 @@
 
 #include "scheduler/store/pg/listener.h"
 #include "scheduler/store/rights.h"
+#include "scheduler/store/watched.h"
 
 namespace slipway {
+
+namespace {
+
+/// To name more would cost more than to store what they report.
+constexpr std::size_t subjects_max = 100;
+
+/// None: all.
+void watch(store::Store& store, const std::vector<std::string>& subjects) {
+    const bool all = subjects.empty() || subjects.size() > subjects_max;
+    store::keep_watched(store, all ? std::vector<std::string>{store::watch_all} : subjects);
+}
+
+}    // namespace
 
 EventFeed store_feed(store::Store& store, store::Store& of_requests,
                      std::function<void(const std::string& topic)> hear) {
@@ -34,6 +48,7 @@ EventFeed store_feed(store::Store& store, store::Store& of_requests,
             [&store](const std::vector<store::Right>& rights) {
                 return store::list_lost_rights(store, rights);
             },
+        .watch = [&store](const std::vector<std::string>& job_ids) { watch(store, job_ids); },
     };
 }
 
@@ -50,6 +65,13 @@ ProjectFeed project_feed(store::Store& store, store::Store& of_requests) {
         .projects_of =
             [&store](const auto& token_ids) {
                 return store::list_token_projects(store, token_ids);
+            },
+        .watch =
+            [&store](const std::vector<std::string>& projects) {
+                std::vector<std::string> subjects;
+                for (const std::string& project : projects)
+                    subjects.push_back(store::watched_project(project));
+                watch(store, subjects);
             },
     };
 }

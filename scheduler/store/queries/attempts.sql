@@ -15,7 +15,11 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
        coalesce(newest.id, origin.id) as checkpoint_id,
        coalesce(newest.name, origin.name) as checkpoint_name,
        case when newest.id is null then origin.job_id else job.id end as checkpoint_job_id,
-       held.lease_expired
+       held.lease_expired,
+       exists (select
+               from watched
+               where subject in (job.id, job.parent_id, 'project ' || job.project, '*')
+                 and until > clock_timestamp()) as is_watched
 from (select job_id, attempt, max(expires_at) <= clock_timestamp() as lease_expired
       from newest_slots($1)
       where job_id is not null

@@ -61,6 +61,16 @@ TEST(SweepPlan, the_algorithm_says_how_long_a_trial_trains) {
     EXPECT_EQ(job["project"], "default");
 }
 
+TEST(SweepPlan, running_trials_are_judged_by_some_algorithms_and_by_a_target) {
+    const auto judges = [](const Json& patch) { return judges_running_trials(sweep_spec(patch)); };
+    for (const char* name : {"random", "sobol", "tpe"})
+        EXPECT_FALSE(judges({{"algorithm", {{"name", name}}}})) << name;
+    for (const char* name : {"asha", "hyperband"})
+        EXPECT_TRUE(judges({{"algorithm", {{"name", name}, {"max_time", 9}}}})) << name;
+    EXPECT_TRUE(judges({{"algorithm", {{"name", "median_stop"}}}}));
+    EXPECT_TRUE(judges({{"algorithm", {{"name", "random"}}}, {"limits", {{"target", 0.5}}}}));
+}
+
 TEST(SweepPlan, a_sweep_comes_back_from_its_normal_form) {
     const SweepSpec spec = sweep_spec(
         {{"labels", {{"a", "b"}}}, {"warm_start", {{"points", {{{"train.optimizer.lr", 0.01}}}}}}});

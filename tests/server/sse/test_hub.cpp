@@ -13,6 +13,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "api/base/error.h"
 #include "server/http/problem.h"
 #include "server/sse/event_text.h"
 #include "tests/server/sse/fake_feed.h"
@@ -350,6 +351,34 @@ TEST(Hub, a_stream_may_outlive_it) {
     std::string text;
     EXPECT_TRUE(stream->take(text));
     stream->close();
+}
+
+// Goal: agents learn which jobs have streams, also when saying so failed at first.
+// Method: the feed is told; the first time it throws.
+TEST(Hub, jobs_with_streams_are_said_to_be_followed) {
+    FakeFeed fake;
+    std::mutex mutex;
+    std::vector<std::vector<std::string>> said;
+    EventFeed feed = fake.feed();
+    feed.watch = [&](const std::vector<std::string>& job_ids) {
+        const std::lock_guard lock(mutex);
+        said.push_back(job_ids);
+        if (said.size() == 1) throw Error(ErrorCode::unavailable, "the database is down");
+    };
+    const auto last = [&] {
+        const std::lock_guard lock(mutex);
+        return said.size() < 2 ? std::vector<std::string>() : said.back();
+    };
+    using Ids = std::vector<std::string>;
+    Hub hub(feed, quick());
+    const Reader one(hub.subscribe({.job_id = "job_a"}));
+    ASSERT_TRUE(eventually([&] { return last() == Ids{"job_a"}; }));
+    {
+        const Reader two(hub.subscribe({.job_id = "job_b"}));
+        ASSERT_TRUE(eventually([&] { return last() == Ids{"job_a", "job_b"}; }));
+    }
+    const Reader again(hub.subscribe({.job_id = "job_a"}));
+    EXPECT_TRUE(eventually([&] { return last() == Ids{"job_a"}; }));
 }
 
 // Goal: 10,000 cuts at random places lose and repeat nothing (reliability goal H7).

@@ -43,6 +43,11 @@ public:
                     ++rechecks;
                     return tokens;
                 },
+            .watch =
+                [this](const std::vector<std::string>& projects) {
+                    const std::lock_guard lock(mutex_);
+                    watched_.push_back(projects);
+                },
         };
     }
 
@@ -59,6 +64,11 @@ public:
     void set_tokens(std::map<std::string, std::vector<std::string>> good) {
         const std::lock_guard lock(mutex_);
         tokens = std::move(good);
+    }
+
+    std::vector<std::vector<std::string>> all_watched() {
+        const std::lock_guard lock(mutex_);
+        return watched_;
     }
 
     std::atomic<bool> down = false;
@@ -104,6 +114,7 @@ private:
     std::mutex mutex_;
     // guarded by mutex_
     std::map<std::string, store::JobChanges> jobs_;
+    std::vector<std::vector<std::string>> watched_;
     std::map<std::string, std::vector<std::string>> tokens{{"tok_a", {}}, {"tok_b", {"b"}}};
     Instant now_{std::chrono::seconds{1700000000}};
 };
@@ -285,6 +296,17 @@ TEST_F(ProjectHubTest, nothing_is_read_while_nobody_listens_and_a_token_has_so_m
         ASSERT_TRUE(eventually([&] { return one.count("event: ") == 1; }));
     }
     EXPECT_EQ(hub->stream_count(), 0U);
+}
+
+TEST_F(ProjectHubTest, projects_whose_metrics_have_streams_are_said_to_be_followed) {
+    using Said = std::vector<std::vector<std::string>>;
+    const ProjectEventTypes metrics = bit_of(ProjectEventType::metric);
+    start();
+    const Client states = client({.owner = "tok_a", .project = "a", .types = state_only});
+    const Client mine = client({.owner = "tok_a", .project = "b", .types = metrics | state_only});
+    ASSERT_TRUE(eventually([&] { return jobs.all_watched() == Said{{"b"}}; }));
+    const Client all = client({.owner = "tok_a", .types = metrics});
+    ASSERT_TRUE(eventually([&] { return jobs.all_watched() == Said{{"b"}, {}}; }));
 }
 
 TEST_F(ProjectHubTest, five_thousand_idle_streams_cost_one_read_for_all) {
