@@ -1,23 +1,21 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "api/base/sha256_blocks.h"
 
 namespace slipway {
 
 /// SHA-256 of bytes that arrive in pieces. Not synchronised.
 class Sha256 {
 public:
-    Sha256() = default;
-    Sha256(Sha256&&) noexcept = default;
-    Sha256& operator=(Sha256&&) noexcept = default;
+    Sha256();
+    ~Sha256();
+    Sha256(Sha256&&) noexcept;
+    Sha256& operator=(Sha256&&) noexcept;
 
     void update(std::span<const std::byte> bytes);
     void update(std::string_view text);
@@ -25,10 +23,8 @@ public:
     std::string finish();
 
 private:
-    Sha256State state_ = sha256_start;
-    std::array<std::byte, sha256_block_bytes> rest_{};    // begun, not yet a whole block
-    std::uint64_t byte_count_ = 0;
-    bool finished_ = false;
+    struct State;    // the library's: kept out of every includer
+    std::unique_ptr<State> state_;
 };
 
 /// SHA-256 of `text` in lower-case hexadecimal.

@@ -45,7 +45,7 @@ TEST(Sha256, the_examples_of_the_standard) {
 // Every place of the end in a block, also where the length needs one more.
 TEST(Sha256, every_length_up_to_four_blocks_is_as_openssl_has_it) {
     std::mt19937 draw(1);
-    for (std::size_t length = 0; length <= 4 * sha256_block_bytes; ++length) {
+    for (std::size_t length = 0; length <= 4 * 64; ++length) {
         const std::string text = random_text(draw, length);
         EXPECT_EQ(sha256_hex(text), by_openssl(text)) << length;
     }
@@ -62,24 +62,6 @@ TEST(Sha256, pieces_of_any_size_make_the_same_digest) {
             rest.remove_prefix(size);
         }
         EXPECT_EQ(hash.finish(), by_openssl(text)) << round;
-    }
-}
-
-TEST(Sha256, all_ways_that_this_cpu_has_agree) {
-    std::mt19937 draw(3);
-    for (int round = 0; round < 100; ++round) {
-        const std::string text = random_text(draw, sha256_block_bytes * (draw() % 20));
-        Sha256State first = sha256_start;
-        for (std::uint32_t& word : first)
-            word ^= draw();
-        Sha256State expected = first;
-        sha256_ways().back().take(expected, std::as_bytes(std::span(text)));
-        for (const Sha256Way& way : sha256_ways()) {
-            if (!way.is_possible()) continue;
-            Sha256State state = first;
-            way.take(state, std::as_bytes(std::span(text)));
-            EXPECT_EQ(state, expected) << way.name;
-        }
     }
 }
 
