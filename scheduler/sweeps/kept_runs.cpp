@@ -39,22 +39,27 @@ void KeptRuns::Lent::keep(store::Sweep stored) {
 }
 
 KeptRuns::Lent KeptRuns::borrow(store::Store& store, store::Sweep sweep) {
-    const std::string id = sweep.id;
+    struct Taken {
+        KeptRuns& runs;
+        const std::string id;
+        bool is_mine;
+        ~Taken() {
+            if (is_mine) runs.give_back(id, std::nullopt);
+        }
+    };
     std::optional<SweepRun> run;
-    const bool has_place = take_place(id, run);
-    try {
-        if (!run) return {*this, load_run(store, std::move(sweep)), has_place};
+    Taken place{*this, sweep.id, take_place(sweep.id, run)};
+    if (!run) {
+        run.emplace(load_run(store, std::move(sweep)));
+    } else {
         if (sweep.version < run->sweep.version) {    // somebody's step was stored after it was read
-            auto stored = store::find_sweep(store, id);
-            if (!stored) throw Error{ErrorCode::not_found, "the sweep " + id + " was deleted"};
+            auto stored = store::find_sweep(store, place.id);
+            if (!stored) throw Error{ErrorCode::not_found, "the sweep was deleted: " + place.id};
             sweep = *std::move(stored);
         }
         catch_up(store, *run, std::move(sweep));
-        return {*this, *std::move(run), has_place};
-    } catch (...) {
-        if (has_place) give_back(id, std::nullopt);
-        throw;
     }
+    return {*this, *std::move(run), std::exchange(place.is_mine, false)};
 }
 
 bool KeptRuns::take_place(const std::string& sweep_id, std::optional<SweepRun>& run) {
