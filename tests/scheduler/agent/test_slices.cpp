@@ -104,7 +104,7 @@ protected:
 
 TEST_F(AgentSlices, members_meet_and_rank_0_reports_for_all) {
     start_agents();
-    const auto key = run_slice({{"steps", "20"}});
+    const auto key = run_slice({{"steps", "20"}, {"step_ms", "50"}});
     ASSERT_TRUE(reaches(key.job_id, succeeded));
     expect_complete(key.job_id, 20);
     EXPECT_TRUE(nothing_is_left(key));
