@@ -54,7 +54,7 @@ class Sweeps:
     def run(self, body, limit_s=7200):
         """Runs a sweep to its end, which must be a good one."""
         sweep_id = self.calls.create(body)
-        sweep = self.calls.wait_end(sweep_id, limit_s)
+        sweep = self.calls.wait_end(sweep_id, limit_s, 1)    # each question takes CPU time that the trials want
         assert sweep["state"] == "finished" and sweep["trials"]["failed"] == 0, (sweep["state"], sweep["reason"], sweep["trials"])
         return sweep
 

@@ -37,11 +37,11 @@ class SweepCalls:
     def sweep(self, sweep_id):
         return self.service.get(f"/v1/sweeps/{sweep_id}")
 
-    def wait_end(self, sweep_id, limit_s=240):
+    def wait_end(self, sweep_id, limit_s=240, pause_s=0.1):
         def ended():
             answer = self.service.call("GET", f"/v1/sweeps/{sweep_id}")
             return answer.status == 200 and answer.json["state"] in ENDS and answer.json
-        return wait_for(ended, f"{sweep_id} to end", limit_s, 0.1)
+        return wait_for(ended, f"{sweep_id} to end", limit_s, pause_s)
 
     def trials(self, sweep_id, query=""):
         return self.service.get(f"/v1/sweeps/{sweep_id}/trials?limit=200{query}")["items"]
