@@ -159,6 +159,16 @@ std::string difference(const ReferenceValue& a, const ReferenceValue& b, Toleran
     return "";
 }
 
+void expect_same_bits_on_any_workers(const Graph& graph,
+                                     const std::vector<ReferenceValue>& inputs) {
+    const auto once = run_graph(graph, inputs, {8, 1});
+    for (const int workers : {2, 3, 4, 8}) {
+        const auto again = run_graph(graph, inputs, {8, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
 std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed) {
     struct Way {
         Team team;

@@ -42,6 +42,9 @@ Tolerance sum_tolerance(std::int64_t count);
 /// "" when each number of a is close to b's; else where and how they differ.
 std::string difference(const ReferenceValue& a, const ReferenceValue& b, Tolerance tolerance);
 
+/// Expects the bits of one worker on 2, 3, 4 and 8 of them, with eight cores.
+void expect_same_bits_on_any_workers(const Graph& graph, const std::vector<ReferenceValue>& inputs);
+
 /// Lowers the graph, runs it on 1 core and on 4 cores with 2 workers, there also with the stage of
 /// its sums cut before each contribution, and compares each output with the naive evaluator.
 /// Returns what differs.

@@ -77,12 +77,7 @@ TEST_P(Together, has_the_same_bits_on_any_number_of_workers) {
         GTEST_SKIP() << "the library has no bf16 on this processor";
     const Graph graph = network(GetParam());
     const auto inputs = random_inputs(graph, 8, 11);
-    const auto once = run_graph(graph, inputs, {8, 8});
-    for (const int workers : {1, 2, 3, 4}) {
-        const auto again = run_graph(graph, inputs, {8, workers});
-        for (std::size_t i = 0; i < once.size(); ++i)
-            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
-    }
+    expect_same_bits_on_any_workers(graph, inputs);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Together, testing::ValuesIn(together_cases),
@@ -147,12 +142,7 @@ TEST_P(RowsTogether, have_the_same_bits_on_any_number_of_workers) {
         GTEST_SKIP() << "the library has no bf16 on this processor";
     const Graph graph = perceptron(GetParam());
     const auto inputs = random_inputs(graph, 8, 11);
-    const auto once = run_graph(graph, inputs, {8, 8});
-    for (const int workers : {1, 2, 3, 4}) {
-        const auto again = run_graph(graph, inputs, {8, workers});
-        for (std::size_t i = 0; i < once.size(); ++i)
-            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
-    }
+    expect_same_bits_on_any_workers(graph, inputs);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RowsTogether, testing::ValuesIn(rows_cases),
@@ -271,12 +261,7 @@ TEST(RunTogether, some_products_where_all_would_take_much_memory) {
 TEST(RunTogether, some_products_have_the_same_bits_on_any_number_of_workers) {
     const Graph graph = layers(4);
     const auto inputs = random_inputs(graph, 8, 11);
-    const auto once = run_graph(graph, inputs, {8, 8});
-    for (const int workers : {1, 2, 3, 4}) {
-        const auto again = run_graph(graph, inputs, {8, workers});
-        for (std::size_t i = 0; i < once.size(); ++i)
-            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
-    }
+    expect_same_bits_on_any_workers(graph, inputs);
 }
 
 /// Layers with the gradients of their weights, summed over the cores: those of a core's rows, or of
