@@ -22,6 +22,7 @@
 #include "api/base/check.h"
 #include "api/base/clock.h"
 #include "executor/runtime/bf16_sums.h"
+#include "executor/runtime/buffer_addresses.h"
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/exchange.h"
 #include "executor/runtime/flush_denormals.h"
@@ -35,12 +36,6 @@
 namespace slipway {
 
 namespace {
-
-/// In whole lines of the cache, as buffers are placed.
-std::int64_t in_lines(std::int64_t bytes) {
-    constexpr std::int64_t line_bytes = 64;
-    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
-}
 
 /// The step whose kernel threw first; the runs of all workers write here.
 struct FirstFailure {
@@ -77,6 +72,7 @@ public:
           worker_(worker),
           times_(run.times.workers[std::size_t(worker)]),
           core_count_(cores()),
+          buffers_{run.program, run.plan, run.bindings, run.memory, worker},
           addresses_(run.program.buffers.size()) {}
 
     void operator()() {
@@ -198,9 +194,9 @@ private:
         const Tick begin = now();
         const auto awaited = times_.awaiting;
         core_ = block.first + index;
-        bind(std::size_t(core_));
+        buffers_.all_of(std::size_t(core_), addresses_);
         for (const Sum& sum : stage.sums)
-            addresses_[sum.buffer] = partial(sum, block_number, partial_of(index));
+            addresses_[sum.buffer] = buffers_.partial(sum, block_number, partial_of(index));
         for (std::size_t i = 0; i < stage.step_count - stage.block_step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             run_step(step, step.kernel, {0, step.elements});
@@ -220,8 +216,8 @@ private:
         const int count = run_.plan.blocks[block_number].count;
         for (int merge = merges_after(index, count); merge > 0; --merge, --last) {
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            combine(sum.combine, shape.dtype, partial(sum, block_number, last - 1),
-                    partial(sum, block_number, last), 0, shape.element_count());
+            combine(sum.combine, shape.dtype, buffers_.partial(sum, block_number, last - 1),
+                    buffers_.partial(sum, block_number, last), 0, shape.element_count());
         }
     }
 
@@ -264,7 +260,7 @@ private:
         for (const BufferId id : step.writes) {
             const auto sum = std::ranges::find(stage.sums, id, &Sum::buffer);
             if (sum != stage.sums.end())
-                addresses_[id] = partial(*sum, block_number, partial_of(index));
+                addresses_[id] = buffers_.partial(*sum, block_number, partial_of(index));
         }
         run_step(step, step.kernel, {0, step.elements});
         for (const Sum& sum : stage.sums)
@@ -274,7 +270,7 @@ private:
     void bind_operands(const Step& step, std::size_t core) {
         for (const auto* ids : {&step.reads, &step.writes})
             for (const BufferId id : *ids)
-                addresses_[id] = address(run_.program.buffers[id], core);
+                addresses_[id] = buffers_.of(run_.program.buffers[id], core);
     }
 
     /// What a step with elements makes is cut among the workers; another one waits for it, and has
@@ -318,10 +314,11 @@ private:
     void bind_block(const Stage& stage, int first) {
         first_core_ = first;
         core_count_ = std::min(block_cores, cores() - first);
-        bind(std::size_t(first));
+        buffers_.all_of(std::size_t(first), addresses_);
         const auto root = std::ranges::find(run_.plan.blocks, first, &CoreBlock::first);
         for (const Sum& sum : stage.sums)
-            addresses_[sum.buffer] = partial(sum, std::size_t(root - run_.plan.blocks.begin()), 0);
+            addresses_[sum.buffer] =
+                buffers_.partial(sum, std::size_t(root - run_.plan.blocks.begin()), 0);
     }
 
     int cores() const { return int(run_.memory.core.size()); }
@@ -340,7 +337,7 @@ private:
             roots.clear();
             for (std::size_t block = 0; block < run_.plan.blocks.size(); ++block)
                 if (!sum.by_block || run_.plan.blocks[block].first % block_cores == 0)
-                    roots.push_back(partial(sum, block, 0));
+                    roots.push_back(buffers_.partial(sum, block, 0));
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
             const ElementRange range = part_of({0, shape.element_count()}, part, parts);
             if (!sum.rounds_to_bf16 || cores() <= block_cores) {
@@ -355,7 +352,7 @@ private:
     }
 
     void run_once(const Stage& stage) {
-        bind(0);
+        buffers_.all_of(0, addresses_);
         for (std::size_t i = 0; i < stage.step_count; ++i) {
             const std::size_t number = stage.first_step + i;
             const Step& step = run_.program.steps[number];
@@ -421,68 +418,17 @@ private:
         const bool is_each = step.batches_cores && is_per_core(run_.program, buffer);
         if (!is_each) return reads_.push_back(addresses_[id]);
         for (int core = first_core_; core < first_core_ + core_count_; ++core)
-            reads_.push_back(address(buffer, std::size_t(core)));
-    }
-
-    std::byte* partial(const Sum& sum, std::size_t block, int index) const {
-        const Buffer& buffer = run_.program.buffers[sum.buffer];
-        if (index == 0) return run_.memory.roots[block].data() + buffer.offset;
-        if (sum.waiting) {
-            const auto first = std::size_t(run_.plan.blocks[block].first);
-            return address(run_.program.buffers[*sum.waiting], first) +
-                   (index - 1) * in_lines(buffer.shape.byte_count());
-        }
-        const Arena& arena = run_.memory.partials[std::size_t(worker_)][std::size_t(index - 1)];
-        return arena.data() + buffer.offset;
-    }
-
-    void bind(std::size_t core) {
-        for (std::size_t i = 0; i < addresses_.size(); ++i)
-            addresses_[i] = address(run_.program.buffers[i], core);
-    }
-
-    std::byte* address(const Buffer& buffer, std::size_t core) const {
-        switch (buffer.region) {
-            case Region::input:
-                return bound(run_.bindings.inputs[buffer.position], core);
-            case Region::output:
-                return bound(run_.bindings.outputs[buffer.position], core);
-            case Region::constant:
-                // Constants are never written: find_problems refuses a program that does.
-                return const_cast<std::byte*>(run_.program.constants.bytes()) + buffer.offset;
-            case Region::worker:
-                return replica_in(run_.memory.worker[std::size_t(worker_)], buffer, core);
-            case Region::core:
-                return replica_in(run_.memory.core[core / std::size_t(together())], buffer, core);
-            case Region::shared:
-                return run_.memory.shared.data() + buffer.offset;
-            case Region::sum:
-                return run_.memory.roots.front().data() + buffer.offset;
-        }
-        return nullptr;
-    }
-
-    int together() const { return run_.program.replicas_together; }
-
-    /// A core's copy of a buffer in an arena that holds those of all cores of its block.
-    std::byte* replica_in(const Arena& arena, const Buffer& buffer, std::size_t core) const {
-        const auto count = std::size_t(together());
-        if (count == 1) return arena.data() + buffer.offset;
-        const std::int64_t stride = buffer.is_in_turn ? 0 : in_lines(buffer.shape.byte_count());
-        return arena.data() + buffer.offset * together() + std::int64_t(core % count) * stride;
-    }
-
-    static std::byte* bound(const std::vector<std::byte*>& addresses, std::size_t core) {
-        return addresses.size() == 1 ? addresses.front() : addresses[core];
+            reads_.push_back(buffers_.of(buffer, std::size_t(core)));
     }
 
     const Run& run_;
     int worker_;
     WorkerTimes& times_;
-    int core_ = -1;                        ///< at work for; -1: a replicated stage, a block step
-    int first_core_ = 0, core_count_;      ///< that a step batches
-    std::size_t next_part_ = 0;            ///< of the exchange: that this worker arrives at
-    std::uint32_t come_ = 0;               ///< parts of it that have come for sure
+    int core_ = -1;                      ///< at work for; -1: a replicated stage, a block step
+    int first_core_ = 0, core_count_;    ///< that a step batches
+    std::size_t next_part_ = 0;          ///< of the exchange: that this worker arrives at
+    std::uint32_t come_ = 0;             ///< parts of it that have come for sure
+    const BufferAddresses buffers_;
     std::vector<std::byte*> addresses_;    ///< by buffer, for the core at hand
     std::vector<const std::byte*> reads_;
     std::vector<std::byte*> writes_;
