@@ -81,7 +81,7 @@ struct ProjectHub::State {
 
     void run();
     bool wait_for_work();
-    void start_reading();
+    std::unique_lock<std::mutex> lock_while_reading();
     void want(ProjectEventTypes more);
     std::int64_t place_of(const Subscription& subscription);
     struct Work {
@@ -199,14 +199,12 @@ void ProjectHub::State::remove(Stream* stream, const std::string& owner) {
 }
 
 /// Asks the database: the caller is a request.
-void ProjectHub::State::start_reading() {
-    {
-        const std::lock_guard lock(mutex);
-        if (reading_since) return;
-    }
+/// returns  the mutex, held, with reading begun
+std::unique_lock<std::mutex> ProjectHub::State::lock_while_reading() {
+    if (std::unique_lock lock(mutex); reading_since) return lock;
     const Instant since = feed.now() - begin_before;
-    const std::lock_guard lock(mutex);
-    if (reading_since) return;
+    std::unique_lock lock(mutex);
+    if (reading_since) return lock;
     topics = {};
     types = 0;
     wanted_from = {};
@@ -214,6 +212,7 @@ void ProjectHub::State::start_reading() {
     unused_since = clock.tick();
     const std::lock_guard ring_lock(ring_mutex);
     ring.break_off();
+    return lock;
 }
 
 /// With the mutex. What nobody wanted was not read: a stream cannot come back to it.
@@ -401,10 +400,8 @@ ProjectHub::~ProjectHub() {
 std::shared_ptr<EventSource> ProjectHub::subscribe(Subscription subscription) {
     const std::string owner = subscription.owner;
     std::shared_ptr<Stream> stream;
-    while (!stream) {
-        state_->start_reading();
-        const std::lock_guard lock(state_->mutex);
-        if (!state_->reading_since) continue;    // it ended just now, for nobody was there
+    {
+        const std::unique_lock lock = state_->lock_while_reading();
         const auto count = state_->per_owner.find(owner);
         if (count != state_->per_owner.end() && count->second >= state_->options.streams_per_owner)
             throw ProblemError(
