@@ -106,7 +106,7 @@ Json to_json(const ProgressFrame& frame) {
     json["steps_total"] = frame.steps_total;
     json["samples"] = frame.samples;
     json["samples_per_s"] = frame.samples_per_s;
-    json["eta_s"] = frame.eta_s;
+    json["eta_s"] = frame.eta_s ? Json(*frame.eta_s) : Json();
     json["phase"] = frame.phase;
     return json;
 }

@@ -37,7 +37,7 @@ struct ProgressFrame {
     std::int64_t step = 0, steps_total = 0;
     std::int64_t samples = 0;
     double samples_per_s = 0;
-    double eta_s = 0;
+    std::optional<double> eta_s = {};    ///< unknown before the first step
     std::string phase = {};    ///< train, evaluate
 };
 

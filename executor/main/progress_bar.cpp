@@ -55,9 +55,9 @@ std::string format_bar(const ProgressView& view, int width) {
     const Progress& progress = view.progress;
     const std::string before = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
     const std::string phase = progress.phase == "train" ? "" : "  " + progress.phase;
-    const std::string after =
-        fmt::format("  {}/{}{}  {:.0f} samples/s  eta {}", progress.step, progress.steps_total,
-                    phase, progress.samples_per_s, format_duration(progress.eta_s));
+    const std::string after = fmt::format("  {}/{}{}  {:.0f} samples/s  eta {}", progress.step,
+                                          progress.steps_total, phase, progress.samples_per_s,
+                                          format_duration(progress.eta_s.value_or(std::nan(""))));
     std::string metrics = format_metrics(view.metrics);
     const int room = width - int(before.size() + after.size()) - 2;
     if (room - int(metrics.size()) < bar_width_min) metrics.clear();

@@ -171,7 +171,6 @@ private:
                           .steps_total = (sample_total() + batch - 1) / batch,
                           .samples = samples_,
                           .samples_per_s = 0,
-                          .eta_s = 0,
                           .phase = "evaluate"};
         pace_.describe(progress);
         reporter_.progress(progress);

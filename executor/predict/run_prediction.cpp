@@ -159,7 +159,6 @@ private:
                           .steps_total = batches_.batches_per_epoch(),
                           .samples = samples_,
                           .samples_per_s = 0,
-                          .eta_s = 0,
                           .phase = "predict"};
         pace_.describe(progress);
         reporter_.progress(progress);

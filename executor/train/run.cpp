@@ -498,7 +498,6 @@ private:
                           .steps_total = settings_.steps_total,
                           .samples = state_.samples,
                           .samples_per_s = 0,
-                          .eta_s = 0,
                           .phase = phase};
         pace_.describe(progress);
         reporter_.progress(progress);

@@ -47,6 +47,7 @@ TEST(FormatBar, a_narrow_terminal_gets_one_line_all_the_same) {
 
 TEST(FormatBar, the_ends_and_an_unknown_total_are_drawn) {
     ProgressView view;
+    EXPECT_NE(format_bar(view, 100).find("eta -"), std::string::npos);
     EXPECT_NE(format_bar(view, 100).find("[>"), std::string::npos);
     view.progress.steps_total = 10;
     view.progress.step = 10;
