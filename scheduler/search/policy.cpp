@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace slipway::search {
 
 namespace {
@@ -21,6 +23,14 @@ private:
     std::string_view rule_;
 };
 
+std::string end_reason(const std::vector<Trial>& trials) {
+    const auto paused = std::ranges::count(trials, TrialState::paused, &Trial::state);
+    const auto ended = std::int64_t(trials.size()) - paused;
+    if (paused == 0) return fmt::format("every trial has ended ({})", ended);
+    return fmt::format("every trial has ended ({}) or is paused and not promoted ({})", ended,
+                       paused);
+}
+
 }    // namespace
 
 Decision start_or_wait(const std::vector<Trial>& trials, std::int64_t startable,
@@ -32,9 +42,8 @@ Decision start_or_wait(const std::vector<Trial>& trials, std::int64_t startable,
     }
     const std::int64_t running = running_count(trials);
     decision.action = running > 0 ? Action::wait : Action::finish;
-    decision.reason =
-        running > 0 ? fmt::format("all trials are started; {} are running", running)
-                    : fmt::format("all {} trials have ended, or were not promoted", trials.size());
+    decision.reason = running > 0 ? fmt::format("all trials are started; {} running", running)
+                                  : end_reason(trials);
     return decision;
 }
 

@@ -86,6 +86,20 @@ TEST(Asha, a_trial_without_a_finite_value_never_goes_on) {
     }
 }
 
+TEST(Asha, the_end_says_who_ended_and_who_was_not_promoted) {
+    Search search(compiled_space(one_number),
+                  plan_of(R"({"name": "asha", "mode": "promote", "max_time": 3})", 3));
+    for (int i = 0; i < 3; ++i)
+        asked(search);
+    for (int i = 0; i < 3; ++i)
+        told(search, i, 1, 0.1 * (i + 1));
+    EXPECT_EQ(brief({asked(search)}), "resume 0 to 3");
+    EXPECT_EQ(told(search, 0, 3, 0.1), "complete 0");
+    const Decision last = asked(search);
+    EXPECT_EQ(brief({last}), "finish");
+    EXPECT_EQ(last.reason, "every trial has ended (1) or is paused and not promoted (2)");
+}
+
 TEST(Asha, brackets_fill_in_proportion) {
     Search search(compiled_space(one_number),
                   plan_of(R"({"name": "asha", "max_time": 27, "brackets": 3})", 200));
