@@ -7,28 +7,25 @@ namespace slipway {
 
 namespace {
 
-/// In whole lines of the cache, as buffers are placed.
-std::int64_t in_lines(std::int64_t bytes) {
-    constexpr std::int64_t line_bytes = 64;
-    return (bytes + line_bytes - 1) / line_bytes * line_bytes;
-}
-
 std::byte* bound(const std::vector<std::byte*>& addresses, std::size_t core) {
     return addresses.size() == 1 ? addresses.front() : addresses[core];
 }
 
-/// A core's copy of a buffer in an arena that holds those of all `together` cores of its block.
-std::byte* replica_in(const Arena& arena, const Buffer& buffer, std::size_t core, int together) {
-    if (together == 1) return arena.data() + buffer.offset;
-    const std::int64_t stride = buffer.is_in_turn ? 0 : in_lines(buffer.shape.byte_count());
-    return arena.data() + buffer.offset * together +
-           std::int64_t(core % std::size_t(together)) * stride;
-}
-
 }    // namespace
 
-std::byte* BufferAddresses::of(const Buffer& buffer, std::size_t core) const {
-    const int together = program.replicas_together;
+std::int64_t bytes_in_lines(const Buffer& buffer) {
+    constexpr std::int64_t line_bytes = 64;
+    return (buffer.shape.byte_count() + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+std::byte* BufferAddresses::of(BufferId id, std::size_t core) const {
+    const Buffer& buffer = program.buffers[id];
+    // A core's copy in an arena that holds those of all `together` cores of its block.
+    const auto replica_in = [&](const Arena& arena, std::size_t index) {
+        return arena.data() + buffer.offset * program.replicas_together +
+               std::int64_t(index) * plan.replica_strides[id];
+    };
+    const auto number = std::uint32_t(core), together = std::uint32_t(program.replicas_together);
     switch (buffer.region) {
         case Region::input:
             return bound(bindings.inputs[buffer.position], core);
@@ -38,9 +35,9 @@ std::byte* BufferAddresses::of(const Buffer& buffer, std::size_t core) const {
             // Constants are never written: find_problems refuses a program that does.
             return const_cast<std::byte*>(program.constants.bytes()) + buffer.offset;
         case Region::worker:
-            return replica_in(memory.worker[std::size_t(worker)], buffer, core, together);
+            return replica_in(memory.worker[std::size_t(worker)], number % together);
         case Region::core:
-            return replica_in(memory.core[core / std::size_t(together)], buffer, core, together);
+            return replica_in(memory.core[number / together], number % together);
         case Region::shared:
             return memory.shared.data() + buffer.offset;
         case Region::sum:
@@ -51,7 +48,7 @@ std::byte* BufferAddresses::of(const Buffer& buffer, std::size_t core) const {
 
 void BufferAddresses::all_of(std::size_t core, std::span<std::byte*> addresses) const {
     for (std::size_t i = 0; i < addresses.size(); ++i)
-        addresses[i] = of(program.buffers[i], core);
+        addresses[i] = of(BufferId(i), core);
 }
 
 std::byte* BufferAddresses::partial(const Sum& sum, std::size_t block, int index) const {
@@ -59,8 +56,7 @@ std::byte* BufferAddresses::partial(const Sum& sum, std::size_t block, int index
     if (index == 0) return memory.roots[block].data() + buffer.offset;
     if (sum.waiting) {
         const auto first = std::size_t(plan.blocks[block].first);
-        return of(program.buffers[*sum.waiting], first) +
-               (index - 1) * in_lines(buffer.shape.byte_count());
+        return of(*sum.waiting, first) + (index - 1) * bytes_in_lines(buffer);
     }
     const Arena& arena = memory.partials[std::size_t(worker)][std::size_t(index - 1)];
     return arena.data() + buffer.offset;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "executor/program/program.h"
@@ -9,6 +10,9 @@
 #include "executor/runtime/run_plan.h"
 
 namespace slipway {
+
+/// The bytes of one copy, in whole lines of the cache, as buffers are placed.
+std::int64_t bytes_in_lines(const Buffer& buffer);
 
 /// Where the buffers of a run are for one worker: in the caller's memory, in the program's
 /// constants or in the arenas. All that it points to must outlive it. Writes nothing: any thread
@@ -21,7 +25,7 @@ struct BufferAddresses {
     int worker;
 
     /// While this worker computes for `core`.
-    std::byte* of(const Buffer& buffer, std::size_t core) const;
+    std::byte* of(BufferId id, std::size_t core) const;
 
     /// Of every buffer, by its number, while this worker computes for `core`.
     void all_of(std::size_t core, std::span<std::byte*> addresses) const;

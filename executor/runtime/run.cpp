@@ -254,23 +254,20 @@ private:
     void run_one_of(const Stage& stage, const Step& step, std::size_t block_number, int index) {
         core_ = run_.plan.blocks[block_number].first + index;
         bind_operands(step, std::size_t(core_));
-        const auto contributes = [&](const Sum& sum) {
-            return std::ranges::count(step.writes, sum.buffer) > 0;
-        };
-        for (const BufferId id : step.writes) {
-            const auto sum = std::ranges::find(stage.sums, id, &Sum::buffer);
-            if (sum != stage.sums.end())
-                addresses_[id] = buffers_.partial(*sum, block_number, partial_of(index));
-        }
+        const auto number = std::size_t(&step - run_.program.steps.data());
+        const std::vector<std::size_t>& contributions = run_.plan.contributions[number];
+        for (const std::size_t sum : contributions)
+            addresses_[stage.sums[sum].buffer] =
+                buffers_.partial(stage.sums[sum], block_number, partial_of(index));
         run_step(step, step.kernel, {0, step.elements});
-        for (const Sum& sum : stage.sums)
-            if (contributes(sum)) merge_partials(sum, block_number, index);
+        for (const std::size_t sum : contributions)
+            merge_partials(stage.sums[sum], block_number, index);
     }
 
     void bind_operands(const Step& step, std::size_t core) {
         for (const auto* ids : {&step.reads, &step.writes})
             for (const BufferId id : *ids)
-                addresses_[id] = buffers_.of(run_.program.buffers[id], core);
+                addresses_[id] = buffers_.of(id, core);
     }
 
     /// What a step with elements makes is cut among the workers; another one waits for it, and has
@@ -418,7 +415,7 @@ private:
         const bool is_each = step.batches_cores && is_per_core(run_.program, buffer);
         if (!is_each) return reads_.push_back(addresses_[id]);
         for (int core = first_core_; core < first_core_ + core_count_; ++core)
-            reads_.push_back(buffers_.of(buffer, std::size_t(core)));
+            reads_.push_back(buffers_.of(id, std::size_t(core)));
     }
 
     const Run& run_;

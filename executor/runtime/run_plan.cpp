@@ -16,6 +16,7 @@
 #include <span>
 
 #include "api/base/error.h"
+#include "executor/runtime/buffer_addresses.h"
 #include "executor/runtime/reduction_tree.h"
 
 namespace slipway {
@@ -190,6 +191,25 @@ bool is_run_at_barrier(const RunPlan& plan, const Stage& stage) {
     });
 }
 
+std::vector<std::int64_t> strides_of(const Program& program) {
+    std::vector<std::int64_t> strides;
+    for (const Buffer& buffer : program.buffers)
+        strides.push_back(buffer.is_in_turn ? 0 : bytes_in_lines(buffer));
+    return strides;
+}
+
+std::vector<std::vector<std::size_t>> contributions_of(const Program& program) {
+    std::vector<std::vector<std::size_t>> contributions(program.steps.size());
+    for (const Stage& stage : program.stages)
+        for (std::size_t i = 0; i < stage.step_count; ++i)
+            for (std::size_t sum = 0; sum < stage.sums.size(); ++sum) {
+                const std::size_t step = stage.first_step + i;
+                if (std::ranges::count(program.steps[step].writes, stage.sums[sum].buffer) > 0)
+                    contributions[step].push_back(sum);
+            }
+    return contributions;
+}
+
 }    // namespace
 
 int granted_cpus() {
@@ -215,6 +235,8 @@ RunPlan make_run_plan(const Program& program, const Team& team,
     RunPlan plan{.blocks = core_blocks(team),
                  .steps = std::vector<RunPlan::StepPlan>(program.steps.size()),
                  .stages = std::vector<RunPlan::StagePlan>(program.stages.size()),
+                 .replica_strides = strides_of(program),
+                 .contributions = contributions_of(program),
                  .exchange = make_exchange_plan(program, team.cores, update)};
     if (team.workers == 1) return plan;
     for (std::size_t number = 0; number < program.stages.size(); ++number) {

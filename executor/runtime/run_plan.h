@@ -37,6 +37,10 @@ struct RunPlan {
     std::vector<CoreBlock> blocks;
     std::vector<StepPlan> steps;    ///< by step; meaningless for steps of per-core stages
     std::vector<StagePlan> stages;
+    /// By buffer: bytes from a replica's copy to the next one's; 0 where replicas have it in turn.
+    std::vector<std::int64_t> replica_strides;
+    /// By step of a per-core stage: which of the stage's sums it contributes to.
+    std::vector<std::vector<std::size_t>> contributions;
     ExchangePlan exchange;    ///< of use where there are other processes
 };
 
