@@ -90,7 +90,13 @@ struct Operands {
     std::int64_t read_step() const { return in_lines(read_bytes); }
     std::int64_t written_step() const { return in_lines(written_bytes); }
     /// Whether there is nothing between one replica and the next.
-    bool lie_close() const { return read_step() == read_bytes && written_step() == written_bytes; }
+    bool read_close() const { return read_step() == read_bytes; }
+    bool written_close() const { return written_step() == written_bytes; }
+    bool lie_close() const { return read_close() && written_close(); }
+    /// Of a replica: what has to be copied to lie close.
+    std::int64_t apart_bytes() const {
+        return (read_close() ? 0 : read_bytes) + (written_close() ? 0 : written_bytes);
+    }
     std::int64_t own_bytes() const { return read_bytes + written_bytes; }
 };
 
@@ -204,6 +210,36 @@ std::optional<LibraryKernel> if_equal(std::optional<LibraryKernel> together, con
     return together;
 }
 
+/// A kernel for the rows of some replicas in one matrix, for replicas whose rows lie apart: logits
+/// of ten classes do not fill lines of the cache.
+LibraryKernel with_copies(LibraryKernel close, const Operands& operands, int replicas) {
+    if (operands.lie_close()) return close;
+    const std::int64_t rows_bytes = operands.read_close() ? 0 : operands.read_bytes * replicas;
+    const std::int64_t made_bytes =
+        operands.written_close() ? 0 : operands.written_bytes * replicas;
+    close.scratch_bytes += in_lines(rows_bytes) + in_lines(made_bytes);
+    close.kernel = [=, inner = std::move(close.kernel)](const KernelCall& call) {
+        std::byte* const rows = call.writes[1];
+        std::byte* const made = rows + in_lines(rows_bytes);
+        std::array reads{call.reads[0], call.reads[1]};
+        std::array writes{call.writes[0], made + in_lines(made_bytes)};
+        if (rows_bytes > 0) {
+            for (int i = 0; i < replicas; ++i)
+                std::memcpy(rows + i * operands.read_bytes,
+                            call.reads[0] + i * operands.read_step(),
+                            std::size_t(operands.read_bytes));
+            reads[0] = rows;
+        }
+        if (made_bytes > 0) writes[0] = made;
+        inner({.reads = reads, .writes = writes, .worker = call.worker});
+        if (made_bytes == 0) return;
+        for (int i = 0; i < replicas; ++i)
+            std::memcpy(call.writes[0] + i * operands.written_step(),
+                        made + i * operands.written_bytes, std::size_t(operands.written_bytes));
+    };
+    return close;
+}
+
 /// A kernel for some replicas, run for all.
 LibraryKernel in_groups(LibraryKernel some, const Operands& operands, int at_once, int replicas) {
     if (at_once == replicas) return some;
@@ -248,11 +284,12 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
 bool pays_together(const MatmulSpec& spec) {
     // Logits of all replicas would be given up first, and compared for half a second before.
     constexpr std::int64_t rows_max = 256, result_bytes_max = std::int64_t{4} << 20;
+    constexpr std::int64_t copied_bytes_max = 4096;
     const Operands operands = operands_of(spec);
     const auto is_one = [](const View& view) { return view.dims.size() == 3 && view.dims[0] == 1; };
     return is_one(spec.lhs) && is_one(spec.rhs) && is_one(spec.result) && is_dense(spec.lhs) &&
            is_dense(spec.result) && spec.lhs.dims[1] <= rows_max &&
-           (spec.lhs.dims[1] == 1 || operands.lie_close()) &&
+           (spec.lhs.dims[1] == 1 || (operands.apart_bytes() <= copied_bytes_max && !spec.adds)) &&
            operands.own_bytes() <= 2 * operands.weights_bytes &&
            operands.written_bytes <= result_bytes_max;
 }
@@ -276,9 +313,11 @@ std::optional<LibraryKernel> make_together(const MatmulSpec& spec, const Library
                           operands.read_step() / std::int64_t(size_in_bytes(spec.operands)));
         all.result = rows_of(spec.result, at_once,
                              operands.written_step() / std::int64_t(size_in_bytes(spec.results)));
-        auto kernel = if_equal(
-            alone.name == "line_product" ? make_line_product(all) : make_matmul(all, workers), spec,
-            key_of(all, alone.name, at_once), alone, at_once);
+        auto rows =
+            alone.name == "line_product" ? make_line_product(all) : make_matmul(all, workers);
+        if (rows && spec.lhs.dims[1] > 1) rows = with_copies(*std::move(rows), operands, at_once);
+        auto kernel =
+            if_equal(std::move(rows), spec, key_of(all, alone.name, at_once), alone, at_once);
         if (kernel) return in_groups(*std::move(kernel), operands, at_once, replicas);
     }
     return {};

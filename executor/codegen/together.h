@@ -30,8 +30,8 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
                                            int workers);
 
 /// Whether a replica has so few rows that one product with those of several replicas, which reads
-/// the right matrix once, is faster. They have to lie in a row; of one row each, in whole lines of
-/// the cache.
+/// the right matrix once, is faster. What does not lie in a row is copied if it is little; single
+/// rows lie a replica's step apart.
 bool pays_together(const MatmulSpec& spec);
 
 /// The same for products of rows with a matrix that all replicas share, which is not packed. Where

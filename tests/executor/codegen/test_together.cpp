@@ -105,6 +105,12 @@ const RowsCase rows_cases[] = {
     {"bf16_rows_of_two_sequences", 256, 256, 256, false, DType::bf16},
     {"bf16", 2, 128, 128, false, DType::bf16},
     {"one_row_in_bf16", 1, 784, 512, true, DType::bf16},
+    // Replicas lie apart: their rows do not fill lines of the cache.
+    {"few_classes", 2, 64, 10},
+    {"few_classes_of_turned_weights", 2, 128, 10, true},
+    {"few_terms", 3, 10, 256},
+    {"few_classes_in_bf16", 2, 256, 10, true, DType::bf16},
+    {"few_terms_in_bf16", 2, 10, 256, false, DType::bf16},
 };
 
 /// A product of what the caller gives, one of what a core made, and one with others' gradients.
@@ -154,6 +160,14 @@ TEST(RunTogether, products_of_few_rows) {
     EXPECT_EQ(count_together(program), 2) << print(program);
     const Graph of_many_rows = perceptron({"", 512, 256, 256});
     EXPECT_EQ(lower(of_many_rows, {.workers = 2, .cores = 8}).replicas_together, 1);
+}
+
+// Goal: little is copied so that rows lie in a row, much is not.
+TEST(RunTogether, products_of_rows_that_lie_apart) {
+    const Graph few_classes = perceptron({"", 2, 128, 10, true});
+    EXPECT_EQ(count_together(lower(few_classes, {.workers = 2, .cores = 8})), 2);
+    const Graph many_rows = perceptron({"", 60, 512, 50});
+    EXPECT_EQ(count_together(lower(many_rows, {.workers = 2, .cores = 8})), 0);
 }
 
 // Goal: rows that the library would multiply otherwise alone than together.
