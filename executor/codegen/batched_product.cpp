@@ -28,7 +28,7 @@ bool pays_to_join(const Tensor& tensor) {
         kept_bytes += operand.shape().byte_count();
     }
     return tensor.dtype() == DType::f32 && kept_bytes > 0 &&
-           kept_bytes <= tensor.shape().byte_count();
+           (!is_product || kept_bytes <= tensor.shape().byte_count());
 }
 
 bool is_scatter_of_cores(const Tensor& tensor) {

@@ -8,9 +8,9 @@
 /// then. The workers share the rows of the result.
 namespace slipway {
 
-/// Whether it is a product in f32 of per-core matrices, or the gradient of a convolution's weights
-/// (joined_gradient.h), that take no more memory than it does. Not of bf16 where the processor
-/// multiplies that in tiles: nobody has measured it there.
+/// Whether it is a product in f32 of per-core matrices that take no more memory than it does, or
+/// the gradient of a convolution's weights that may pay (joined_gradient.h). Not of bf16 where the
+/// processor multiplies that in tiles: nobody has measured it there.
 bool pays_to_join(const Tensor& tensor);
 
 /// Whether it is a scatter_add of what each core has: of the gradients of a look-up in a table that

@@ -2,7 +2,9 @@
 // tiles into blocks, channels of the result into slices where all transformed weights are too
 // many. A block's windows are transformed, multiplied plane by plane, and transformed back.
 // Whether that pays was measured by size and type (the table below), and the direct convolution
-// is taken where it does not. The cut depends on shapes alone, so bits do not depend on the
+// is taken where it does not. Gradients of weights of few tiles, of one core or of all, are not
+// multiplied plane by plane: a block of weights is multiplied and transformed back at once
+// (docs/decisions/0094). The cut depends on shapes alone, so bits do not depend on the
 // number of workers.
 #include "executor/codegen/filtered_convolution.h"
 
@@ -287,8 +289,45 @@ std::optional<LibraryKernel> make_sum(const Plan& plan, bool adds, int workers) 
         workers);
 }
 
+/// The planes of x and dy where all tiles and channels are done at once.
+std::int64_t gradient_planes_bytes(const Plan& plan) {
+    return bytes_of(plan.windows()) + bytes_of(plan.tiles());
+}
+
+/// The gradient of weights of few tiles: a block of results is transformed back as soon as it has
+/// been multiplied. us of one thread, as below / this: one image of 14x14, 32 to 64 channels 28 /
+/// 23, four 81 / 70; of 16x16, 64 to 64, one 50 / 41, four 132 / 123; 128 to 128, one 177 / 154,
+/// two 270 / 268, three (1.9 MB of planes) 378 / 398, four 466 / 530.
 template <class Operand, class Result>
-std::optional<LibraryKernel> make_weights(const Plan& plan, int workers) {
+LibraryKernel make_weights_at_once(const Plan& plan) {
+    const auto run = [=](const KernelCall& call) {
+        const Scratch scratch(plan, 0, call.writes[1]);
+        const Filtering& filtering = plan.filtering;
+        const std::int64_t count = plan.cut.tiles;
+        const TileBlock block{0, count, count, plan.cut.rows};
+        transform_windows(filtering.windows, block, as<Operand>(call.reads[0]),
+                          as<float>(scratch.windows));
+        transform_tiles(filtering.tiles, block, as<Operand>(call.reads[1]),
+                        as<float>(scratch.tiles));
+        multiply_and_restore(transposed_view(filtering.weights, {1, 0, 2, 3}),
+                             {.tiles = as<float>(scratch.tiles),
+                              .windows = as<float>(scratch.windows),
+                              .count = count,
+                              .rows = plan.cut.rows},
+                             as<Result>(call.writes[0]));
+    };
+    return {.kernel = run,
+            .scratch_bytes = gradient_planes_bytes(plan),
+            .name = "filtered",
+            .packing = {}};
+}
+
+template <class Operand, class Result>
+std::optional<LibraryKernel> make_weights(const Plan& plan, const FilteringLimits& limits,
+                                          int workers) {
+    if (plan.cut.blocks() == 1 && plan.cut.slices == 1 &&
+        gradient_planes_bytes(plan) <= limits.gradient_planes_bytes_max)
+        return make_weights_at_once<Operand, Result>(plan);
     const auto first = make_sum(plan, false, workers);
     const auto next = plan.cut.blocks() == 1 ? first : make_sum(plan, true, workers);
     if (!first || !next) return {};
@@ -358,7 +397,7 @@ std::optional<LibraryKernel> make_of(const ConvolutionSpec& spec, const Filterin
                                      int workers) {
     const Plan plan(spec, limits);
     return spec.kind == ConvolutionKind::backward_weights
-               ? make_weights<Operand, Result>(plan, workers)
+               ? make_weights<Operand, Result>(plan, limits, workers)
                : make_images<Operand, Result>(plan, workers);
 }
 
@@ -448,6 +487,73 @@ std::optional<StackedGradient> make_joined(const JoinedPlan& plan, int workers) 
                                        .elements = plan.cut.slices}};
 }
 
+/// The gradient of all cores' images where the planes of all tiles stay in a worker's caches: each
+/// worker transforms the windows of all cores for itself, and the tiles of some of the results'
+/// channels. Nothing is gathered before.
+struct DirectPlan {
+    Filtering filtering;    ///< of one core
+    std::int64_t count;     ///< tiles of all cores
+    static constexpr std::int64_t results_at_once = filtered_channels;
+
+    DirectPlan(const ConvolutionSpec& spec, int cores)
+        : filtering(filtering_of(spec)), count(filtering.tiles.tile_count() * cores) {}
+
+    // Planes a multiple of 1 KiB apart would share few sets of the first-level cache.
+    std::int64_t rows() const { return count + 1; }
+    std::int64_t windows_bytes() const {
+        return bytes_of_planes(rows(), filtering.windows.channels);
+    }
+    std::int64_t tiles_bytes() const { return bytes_of_planes(rows(), results_at_once); }
+    std::int64_t scratch_bytes() const { return windows_bytes() + tiles_bytes(); }
+    std::int64_t elements() const { return filtering.tiles.channels / results_at_once; }
+    /// A core's rows of the planes begin with its first one.
+    std::int64_t first_row(std::size_t core) const {
+        return std::int64_t(core) * filtering.tiles.tile_count();
+    }
+    TileBlock block() const {
+        const std::int64_t tiles = filtering.tiles.tile_count();
+        return {0, tiles, tiles, rows()};
+    }
+};
+
+template <class Operand>
+StackedGradient make_direct(const DirectPlan& plan, int workers) {
+    const auto run = [plan](const KernelCall& call) {
+        const std::size_t cores = call.reads.size() / 2;
+        const Filtering& filtering = plan.filtering;
+        std::byte* const scratch = call.writes[1] + call.worker * plan.scratch_bytes();
+        auto* const windows = as<float>(scratch);
+        auto* const tiles = as<float>(scratch + plan.windows_bytes());
+        if (call.begin == call.end) return;
+        for (std::size_t core = 0; core < cores; ++core)
+            transform_windows(filtering.windows, plan.block(),
+                              as<Operand>(call.reads[cores + core]),
+                              windows + plan.first_row(core) * filtering.windows.channels);
+        Slice slice{filtering.tiles, transposed_view(filtering.weights, {1, 0, 2, 3})};
+        slice.tiles.channels = slice.weights.dims[0] = plan.results_at_once;
+        for (std::int64_t i = call.begin; i < call.end; ++i) {
+            for (std::size_t core = 0; core < cores; ++core)
+                transform_tiles(slice.tiles, plan.block(),
+                                as<Operand>(call.reads[core]) + i * plan.results_at_once,
+                                tiles + plan.first_row(core) * plan.results_at_once);
+            slice.weights.offset =
+                filtering.weights.offset + i * plan.results_at_once * slice.weights.strides[0];
+            multiply_and_restore(
+                slice.weights,
+                {.tiles = tiles, .windows = windows, .count = plan.count, .rows = plan.rows()},
+                as<float>(call.writes[0]));
+        }
+    };
+    return {.gather = {},
+            .left = {},
+            .right = {},
+            .product = {.kernel = {.kernel = run,
+                                   .scratch_bytes = plan.scratch_bytes() * workers,
+                                   .name = "filtered",
+                                   .packing = {}},
+                        .elements = plan.elements()}};
+}
+
 }    // namespace
 
 std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
@@ -471,6 +577,9 @@ std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spe
     if (!applies(spec, limits) || spec.results != DType::f32 ||
         !pays(all, filtering_of(all), of_all))
         return {};
+    if (const DirectPlan direct(spec, cores); direct.scratch_bytes() <= limits.direct_bytes_max)
+        return spec.operands == DType::f32 ? make_direct<float>(direct, workers)
+                                           : make_direct<BFloat16>(direct, workers);
     const JoinedPlan plan(spec, cores, limits);
     return spec.operands == DType::f32 ? make_joined<float>(plan, workers)
                                        : make_joined<BFloat16>(plan, workers);

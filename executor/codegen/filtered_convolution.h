@@ -23,6 +23,10 @@ struct FilteringLimits {
     std::int64_t weights_bytes_max = 5 << 19;
     /// Of the transformed windows of all tiles, which slices share; beyond, there is one slice.
     std::int64_t windows_bytes_max = 32 << 20;
+    /// Of the planes of a gradient of weights of few tiles, which stay in a core's caches; and of
+    /// those of all cores' images, which each worker makes for itself.
+    std::int64_t gradient_planes_bytes_max = 3 << 19;
+    std::int64_t direct_bytes_max = 1 << 20;
 };
 
 /// The convolution by minimal filtering F(4x4, 3x3) (executor/codegen/kernels/minimal_filtering.h):
@@ -37,7 +41,8 @@ std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& sp
                                                        const FilteringLimits& limits = {});
 
 /// The gradient of the weights over all cores: the transformed tiles of dy and windows of x of all
-/// cores lie one core's after the other's, and workers share blocks of the output features.
+/// cores lie one core's after the other's, and workers share blocks of the output features. Where
+/// they are few bytes nothing is gathered: each worker transforms what its blocks need.
 /// spec  of one core, of the kind backward_weights
 /// returns nothing where it does not apply or would not pay for the images of all cores
 std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spec, int cores,

@@ -9,7 +9,7 @@
 namespace slipway {
 
 /// Whether a node is the gradient of a convolution's weights that may pay to be made so: the
-/// operands of a core take no more memory than the gradient.
+/// operands of a core take up to an eighth more memory than the gradient.
 bool pays_to_join_gradient(const Tensor& tensor);
 
 /// The gradient of a convolution's weights over all cores. Each core has dy and x, both

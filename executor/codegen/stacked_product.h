@@ -35,7 +35,8 @@ struct StackedProduct {
 struct StackedGradient {
     /// Call: reads = what every core has for the left matrix, then for the right one; writes[0] =
     /// the left matrix, writes[1] = the right one. Computes cores begin..end. Without `left` it
-    /// reads and writes the right one alone, and the product reads what every core has.
+    /// reads and writes the right one alone, and the product reads what every core has. Empty: the
+    /// product reads what every core has for both, and the shapes mean nothing.
     Kernel gather;
     std::optional<Shape> left;
     Shape right;

@@ -153,7 +153,8 @@ constexpr int taps = window_rows * window_rows;
 struct WeightPlaces {
     std::int64_t offset, operand_step, result_step;
     std::array<std::int64_t, taps> tap_offsets{};
-    std::int64_t end;    ///< behind the last weight
+    std::int64_t end;              ///< behind the last weight
+    bool is_dense_line = false;    ///< is_line(), in order
 
     explicit WeightPlaces(const View& weights)
         : offset(weights.offset),
@@ -165,6 +166,7 @@ struct WeightPlaces {
                 tap / window_rows * weights.strides[2] + tap % window_rows * weights.strides[3];
         for (std::size_t i = 0; i < weights.dims.size(); ++i)
             end += (weights.dims[i] - 1) * std::max<std::int64_t>(0, weights.strides[i]);
+        is_dense_line = is_line() && line() == 0;
     }
 
     std::int64_t of(std::int64_t operand, std::int64_t result) const {
@@ -230,7 +232,12 @@ void scatter_lines(const WeightPlaces& places, const Channels* numbers, T* to) {
     for (int tap = 0; tap < taps; ++tap)
         lines[tap] = numbers[tap];
     transpose_square(lines);
-    for (int channel = 0; channel < filtered_channels; ++channel) {
+    // Where line follows on line, the next one overwrites what a register has beyond its nine.
+    const int last = filtered_channels - 1;
+    const int whole = places.result_step == taps ? last : 0;
+    for (int channel = 0; channel < whole; ++channel)
+        store_rounded(lines[channel], to + channel * taps);
+    for (int channel = whole; channel < filtered_channels; ++channel) {
         T line[filtered_channels];
         store_rounded(lines[channel], line);
         std::copy_n(line, taps, to + channel * places.result_step);
@@ -276,6 +283,60 @@ void for_each_line(const View& weights, const PlaneBlock& block, const auto& bod
     for (std::int64_t plane = 0; plane < filtered_planes; ++plane)
         body((plane * weights.dims[0] + block.operand) * weights.dims[1] + block.result,
              block.place(plane, 0));
+}
+
+/// Rows of a block of products; with two registers of columns all its planes take 36 KB.
+constexpr int block_rows = 8;
+
+/// block_rows x (registers of columns) sums over the tiles of one plane.
+template <int registers>
+void multiply_block(const float* tiles, std::int64_t tiles_step, const float* windows,
+                    std::int64_t windows_step, std::int64_t count, float* to) {
+    Channels sums[block_rows][registers] = {};
+    for (std::int64_t tile = 0; tile < count; ++tile) {
+        Channels line[registers];
+        for (int i = 0; i < registers; ++i)
+            line[i] = load<Channels>(windows + tile * windows_step + i * filtered_channels);
+        for (int row = 0; row < block_rows; ++row) {
+            const float number = tiles[tile * tiles_step + row];
+            for (int i = 0; i < registers; ++i)
+                sums[row][i] += number * line[i];
+        }
+    }
+    for (int row = 0; row < block_rows; ++row)
+        for (int i = 0; i < registers; ++i)
+            store(sums[row][i], to + (row * registers + i) * filtered_channels);
+}
+
+/// The weights of one register of windows' channels, from that register of each plane.
+template <class T>
+void restore_register(const WeightPlaces& places, const float* planes, std::int64_t plane_step,
+                      T* to) {
+    Channels numbers[taps];
+    transform<patch_rows, window_rows, times_g_transposed>(
+        [&](int plane) { return load<Channels>(planes + plane * plane_step); },
+        [&](int tap, const Channels& number) { numbers[tap] = number; });
+    if (places.is_dense_line)
+        scatter_lines(places, numbers, to);
+    else
+        scatter_apart(places, numbers, to);
+}
+
+template <int registers, class T>
+void restore_block(const View& weights, const GradientPlanes& planes, std::int64_t row,
+                   std::int64_t column, T* to) {
+    constexpr std::int64_t width = registers * filtered_channels, count = block_rows * width;
+    const WeightPlaces places{weights};
+    const std::int64_t rows = weights.dims[0], columns = weights.dims[1];
+    alignas(64) float products[filtered_planes * count];
+    for (std::int64_t plane = 0; plane < filtered_planes; ++plane)
+        multiply_block<registers>(planes.tiles + plane * planes.rows * rows + row, rows,
+                                  planes.windows + plane * planes.rows * columns + column, columns,
+                                  planes.count, products + plane * count);
+    for (std::int64_t i = 0; i < block_rows; ++i)
+        for (std::int64_t k = 0; k < width; k += filtered_channels)
+            restore_register(places, products + i * width + k, count,
+                             to + places.of(row + i, column + k));
 }
 
 }    // namespace
@@ -352,27 +413,28 @@ void transform_weights(const View& weights, const WeightsParts& parts, const T* 
 template <class T>
 void restore_weights(const View& weights, const float* planes, T* to, float* held) {
     const WeightPlaces places{weights};
-    const bool is_line = places.is_line() && places.line() == 0;
     for_each_block(weights, all_parts(weights), [&](const PlaneBlock& block) {
         for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
             std::copy_n(planes + line, block.operands * block.results, held + place);
         });
         for (std::int64_t i = 0; i < block.operands; ++i)
-            for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
-                const float* const column = held + block.place(0, i) + k;
-                Channels numbers[taps];
-                transform<patch_rows, window_rows, times_g_transposed>(
-                    [&](int plane) {
-                        return load<Channels>(column + plane * PlaneBlock::plane_step);
-                    },
-                    [&](int tap, const Channels& number) { numbers[tap] = number; });
-                T* const first = to + places.of(block.operand + i, block.result + k);
-                if (is_line)
-                    scatter_lines(places, numbers, first);
-                else
-                    scatter_apart(places, numbers, first);
-            }
+            for (std::int64_t k = 0; k < block.results; k += filtered_channels)
+                restore_register(places, held + block.place(0, i) + k, PlaneBlock::plane_step,
+                                 to + places.of(block.operand + i, block.result + k));
     });
+}
+
+template <class T>
+void multiply_and_restore(const View& weights, const GradientPlanes& planes, T* to) {
+    constexpr std::int64_t wide = 2 * filtered_channels;
+    const std::int64_t columns = weights.dims[1], wide_end = columns / wide * wide;
+    // A block's columns of the windows are read again for the next rows, from a nearby cache.
+    for (std::int64_t column = 0; column < wide_end; column += wide)
+        for (std::int64_t row = 0; row < weights.dims[0]; row += block_rows)
+            restore_block<2>(weights, planes, row, column, to);
+    if (wide_end == columns) return;
+    for (std::int64_t row = 0; row < weights.dims[0]; row += block_rows)
+        restore_block<1>(weights, planes, row, wide_end, to);
 }
 
 template void transform_windows(const TiledImages&, const TileBlock&, const float*, float*);
@@ -381,6 +443,7 @@ template void restore_tiles(const TiledImages&, const TileBlock&, const float*, 
 template void transform_weights(const View&, const float*, float*, float*);
 template void transform_weights(const View&, const WeightsParts&, const float*, float*, float*);
 template void restore_weights(const View&, const float*, float*, float*);
+template void multiply_and_restore(const View&, const GradientPlanes&, float*);
 
 template void transform_windows(const TiledImages&, const TileBlock&, const BFloat16*, float*);
 template void transform_tiles(const TiledImages&, const TileBlock&, const BFloat16*, float*);
@@ -388,5 +451,6 @@ template void restore_tiles(const TiledImages&, const TileBlock&, const float*, 
 template void transform_weights(const View&, const BFloat16*, float*, float*);
 template void transform_weights(const View&, const WeightsParts&, const BFloat16*, float*, float*);
 template void restore_weights(const View&, const float*, BFloat16*, float*);
+template void multiply_and_restore(const View&, const GradientPlanes&, BFloat16*);
 
 }    // namespace slipway

@@ -69,7 +69,21 @@ void transform_weights(const View& weights, const WeightsParts& parts, const T* 
 template <class T>
 void restore_weights(const View& weights, const float* planes, T* to, float* held);
 
-/// Elements of each plane that the two above handle at a time.
+/// Planes of some tiles of dy and of their windows of x: [36, rows, channels], of which the first
+/// `count` rows are taken.
+struct GradientPlanes {
+    const float *tiles, *windows;
+    std::int64_t count = 0, rows = 0;
+};
+
+/// The gradient of the weights = G' m G, m being the products of the planes, tiles' times windows'.
+/// A block of all products is transformed while it is in the first-level cache. A result's terms
+/// are added in the order of the rows. `weights` = [tiles' channels, windows' channels, 3, 3];
+/// both are multiples of filtered_channels.
+template <class T>
+void multiply_and_restore(const View& weights, const GradientPlanes& planes, T* to);
+
+/// Elements of each plane that transform_weights and restore_weights handle at a time.
 inline constexpr std::int64_t filtered_block = 1024;
 inline constexpr std::int64_t filtered_held_bytes =
     filtered_planes * (filtered_block + filtered_channels) * std::int64_t(sizeof(float));

@@ -32,6 +32,13 @@ FilteringLimits cut(std::int64_t tiles, std::int64_t weights_bytes, std::int64_t
             .windows_bytes_max = windows_bytes};
 }
 
+/// A gradient is multiplied plane by plane.
+FilteringLimits few_planes() {
+    FilteringLimits limits = cut(64, many, many);
+    limits.gradient_planes_bytes_max = 0;
+    return limits;
+}
+
 const Dims as_parameters{0, 1, 2, 3}, by_window{2, 3, 1, 0};
 
 // Limits so low that small cases are cut as large ones are.
@@ -47,6 +54,7 @@ const FilteredCase filtered_cases[] = {
     {"slices_of_32_and_blocks", 1, 64, 96, {8, 7}, {1, 1}, {1, 1}, as_parameters, cut(3, 1, many)},
     {"slices_of_16", 1, 32, 80, {6, 7}, {1, 1}, {1, 1}, by_window, cut(3, 1, many)},
     {"too_many_tiles_for_slices", 1, 32, 96, {8, 6}, {1, 1}, {1, 1}, by_window, cut(3, 1, 1)},
+    {"too_many_planes_for_caches", 2, 32, 64, {7, 6}, {1, 1}, {1, 1}, as_parameters, few_planes()},
 };
 
 /// Random numbers that bf16 holds where a view is, NaN around it.

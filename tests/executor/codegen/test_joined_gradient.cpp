@@ -99,38 +99,63 @@ TEST(JoinedGradient, of_images_that_the_cores_computed) {
     }
 }
 
-// Of four cores 32 tiles or more, 64 in bf16.
+// Of four cores 32 tiles or more, 64 in bf16. Each worker makes the planes where they are small.
 const Joined filtered[] = {
     {"tiles_of_several_images", {2, 32, 8, 8}, {64, 32, 3, 3}, 1, 1},
     {"tiles_that_hang_over", {2, 32, 7, 7}, {64, 32, 3, 3}, 1, 1},
     {"no_padding", {2, 32, 10, 10}, {64, 32, 3, 3}, 1, 0},
     {"many_features", {2, 32, 8, 8}, {160, 32, 3, 3}, 1, 1},
+    {"channels_of_one_register", {2, 48, 8, 8}, {64, 48, 3, 3}, 1, 1},
+    {"images_a_little_larger_than_the_weights", {1, 32, 14, 14}, {64, 32, 3, 3}, 1, 1},
     {"bf16_tiles", {4, 64, 8, 8}, {64, 64, 3, 3}, 1, 1, DType::bf16},
 };
 
-class FilteredGradients : public testing::TestWithParam<Joined> {};
+// The same where all planes take more than a worker's caches hold: they are gathered before.
+const Joined gathered[] = {
+    {"tiles_of_several_images", {8, 256, 4, 4}, {64, 256, 3, 3}, 1, 1},
+    {"tiles_that_hang_over", {8, 256, 3, 3}, {64, 256, 3, 3}, 1, 1},
+    {"no_padding", {8, 256, 6, 6}, {32, 256, 3, 3}, 1, 0},
+    {"bf16_tiles", {16, 112, 4, 4}, {64, 112, 3, 3}, 1, 1, DType::bf16},
+};
 
-TEST_P(FilteredGradients, of_all_cores_are_what_the_reference_says) {
-    const Joined& c = GetParam();
+void expect_filtered(const Joined& c, bool is_gathered) {
     if (c.dtype == DType::bf16 && (multiplies_bf16_in_tiles() || !multiplies_bf16()))
         GTEST_SKIP() << "each core's own where bf16 runs in tiles";
     const Tensor gradient =
         weights_gradient(core_input(c.x, c.dtype), c.weights, c.stride, c.padding);
     const Graph graph = graph_of({all_reduce(gradient) * constant(0.5)});
-    EXPECT_THAT(steps_of(graph), HasSubstr("planes of all cores"));
-    EXPECT_THAT(steps_of(graph), HasSubstr("convolution of all cores filtered"));
+    const std::string steps = steps_of(graph);
+    EXPECT_THAT(steps, HasSubstr("convolution of all cores filtered"));
+    EXPECT_EQ(steps.find("planes of all cores") != std::string::npos, is_gathered);
     EXPECT_EQ(sums_of(graph), 0U);
     // 5e-5 of the results' root mean square (test_filtered_convolution.cpp), which is 11 at most:
     // four cores' positions, 4 * 4 * 64 products of numbers in [-1, 1).
     EXPECT_EQ(compare_with_reference(graph, {.absolute = 5.5e-4}, 3), "");
 }
 
+class FilteredGradients : public testing::TestWithParam<Joined> {};
+
+TEST_P(FilteredGradients, of_all_cores_are_what_the_reference_says) {
+    expect_filtered(GetParam(), false);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, FilteredGradients, testing::ValuesIn(filtered),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+class GatheredGradients : public testing::TestWithParam<Joined> {};
+
+TEST_P(GatheredGradients, of_all_cores_are_what_the_reference_says) {
+    expect_filtered(GetParam(), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, GatheredGradients, testing::ValuesIn(gathered),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST(JoinedGradient, has_the_same_bits_on_any_number_of_workers) {
     std::vector<Tensor> outputs;
-    for (const std::span<const Joined> cases : {std::span<const Joined>(joined), {filtered}})
+    for (const std::span<const Joined> cases :
+         {std::span<const Joined>(joined), std::span<const Joined>(filtered),
+          std::span<const Joined>(gathered).first(2)})
         for (const Joined& c : cases) {
             if (c.dtype == DType::bf16 && !multiplies_bf16()) continue;
             outputs.push_back(all_reduce(
@@ -146,6 +171,9 @@ TEST(JoinedGradient, has_the_same_bits_on_any_number_of_workers) {
 TEST(JoinedGradient, none_where_it_would_not_pay) {
     const Tensor of_many_positions =
         weights_gradient(core_input({1, 16, 8, 8}), {64, 16, 3, 3}, 1, 1);
+    const Tensor of_images_larger_by_a_third =
+        weights_gradient(core_input({1, 32, 16, 16}), {64, 32, 3, 3}, 1, 1);
+    EXPECT_FALSE(pays_to_join_gradient(of_images_larger_by_a_third));
     const Tensor read_twice = weights_gradient(core_input({1, 16, 4, 4}), {64, 16, 3, 3}, 1, 1);
     const Tensor in_groups = [] {
         const Tensor y = convolution(core_input({1, 16, 4, 4}), shared_input({64, 8, 3, 3}),
