@@ -33,23 +33,28 @@ await run(async ({ page, found, data, open, check, shot }) => {
   await page.mouse.move(0, 0);
 
   await page.getByRole("button", { name: "Show all" }).click();
+  await until(page, () => zoom() === null, "no zoom in the address");
   found.zoom_after_all = zoom();
   await page.getByLabel("x axis").selectOption("epoch");
   await until(page, async () => /epoch [\d,.]+/.test(await legend()), "epochs");
   await page.getByLabel("x axis").selectOption("time");
   await page.getByLabel("log y").check();
   await page.getByLabel("Smoothing").fill("0.9");
+  await until(page, () => page.url().includes("smoothing=0.9"), "the smoothing in the address");
   found.address = page.url().split("?")[1];
   await shot("charts_log_smoothed");
   await check("charts");
 
   await chart.getByRole("button", { name: "train_loss" }).click();
-  found.hidden = await chart.getByRole("button", { name: "train_loss" }).getAttribute("aria-pressed");
+  const pressed = () => chart.getByRole("button", { name: "train_loss" }).getAttribute("aria-pressed");
+  await until(page, async () => (await pressed()) === "false", "the curve to be hidden");
+  found.hidden = await pressed();
   await plot.focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("+");
   found.zoom_by_key = await until(page, zoom, "the zoom by key");
   await page.keyboard.press("0");
+  await until(page, () => zoom() === null, "all of the curves");
   found.zoom_after_0 = zoom();
 
   found.files = {};

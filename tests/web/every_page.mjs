@@ -21,7 +21,7 @@ await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
   await session.send("Network.enable");
   await session.send("Network.setCacheDisabled", { cacheDisabled: true });
   const counter = count_bytes(session);
-  found.first_view_bytes = {};
+  found.first_views = {}; // of each page, bytes and address of each answer
   found.titles = {};
   found.without_curl = [];
   found.promises = [];
@@ -37,14 +37,14 @@ await run(async ({ browser, page, found, data, open, check_schemes, look }) => {
       counter.begin();
       await open(address);
       await is_read(name);
-      found.first_view_bytes[name] = counter.bytes_of_answers();
+      found.first_views[name] = counter.answers();
       found.titles[name] = await page.title();
       if (width === 1440) found.without_curl.push(...((await page.locator(".curl").count()) > 0 ? [] : [name]));
       if (width === 1440 && ended.includes(name)) await look_for_promises(name);
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
       await check_schemes(`${name} ${width}`);
-      if (ended_jobs.includes(name)) found.first_view_bytes[name] = counter.bytes_of_answers(); // with all that comes after its head
+      if (ended_jobs.includes(name)) found.first_views[name] = counter.answers(); // with all that comes after its head
     }
 
   found.without_result = {};

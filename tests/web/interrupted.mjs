@@ -59,7 +59,7 @@ async function revoked_token({ page, found, data, open, look }) {
 }
 
 async function expired_session({ page, found, data, open, look }) {
-  await sign_in(page, data, "third", { expires_at: new Date(Date.now() + 3000).toISOString() });
+  await sign_in(page, data, "third", { expires_at: new Date(Date.now() + 4000).toISOString() });
   await page.getByRole("link", { name: "slow" }).waitFor(); // where one was when the token was revoked
   found.address_after_sign_in = new URL(page.url()).hash;
   await until(page, async () => {

@@ -21,21 +21,21 @@ await run(async ({ browser, page, found, data, open }) => {
 
   await page.getByRole("button", { name: "Save checkpoint" }).click();
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.locator(".state-paused").waitFor({ timeout: 30000 });
+  await page.locator(".state-paused").waitFor();
   found.buttons_while_paused = await page.locator(".title:has(h1) button").allInnerTexts();
   found.progress_while_paused = await page.locator(".progress").innerText();
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.locator(".state-running").waitFor({ timeout: 30000 });
+  await page.locator(".state-running").waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.locator(".state-cancelled").waitFor({ timeout: 30000 });
+  await page.locator(".state-cancelled").waitFor();
   found.state_after_cancel = await page.locator(".title .state").innerText();
   found.progress_after_cancel = await page.locator(".progress").innerText();
   found.log = await page.getByRole("log").innerText();
   await page.getByRole("button", { name: "Retry" }).click();
-  await page.getByText("retry of").waitFor({ timeout: 30000 });
+  await page.getByText("retry of").waitFor();
   found.retry_of = (await page.locator(".facts a").getAttribute("href")).split("/").at(-1);
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.locator(".state-cancelled").waitFor({ timeout: 30000 });
+  await page.locator(".state-cancelled").waitFor();
 
   // A page that still asks when its cookie is gone is told 401, which is no complaint of the dashboard.
   await page.goto("about:blank");

@@ -18,9 +18,12 @@ await run(async ({ browser, page, found, data, open }) => {
   found.job_paths = paths.filter((path) => path.endsWith("/events"));
   found.curve = await page.locator(".chart").first().innerText();
 
+  const before = paths.length;
   await open("#/jobs");
+  const reads = () => paths.slice(before).filter((path) => path.endsWith("/v1/jobs")).length;
+  await until(page, () => reads() >= 2, "the list to be read once more, as the stream has begun");
   await page.getByRole("link", { name: "long" }).waitFor();
-  await page.waitForTimeout(3000); // it is read once more when the stream has begun
+  await page.waitForTimeout(1000); // the second answer arrives
   const opened = paths.length;
   counter.begin();
   await page.waitForTimeout(5000);

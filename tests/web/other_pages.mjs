@@ -31,8 +31,10 @@ async function sweep({ page, found, data, open }) {
   await page.mouse.down();
   await page.mouse.move(x, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
+  await until(page, async () => (await rows.count()) < found.trials, "fewer trials");
   found.trials_kept = await rows.count();
   await page.getByRole("button", { name: "Keep all" }).click();
+  await until(page, async () => (await rows.count()) === found.trials, "all trials");
   found.trials_after_all = await rows.count();
 
   await page.getByText("Promote a trial to a job").click();
@@ -117,8 +119,10 @@ async function timeline({ page, found, data, open, check, shot }) {
   found.timeline_whole = await bytes();
   await canvas.focus();
   await page.keyboard.press("+");
-  await page.waitForTimeout(100);
-  found.timeline_zoomed = await bytes();
+  found.timeline_zoomed = await until(page, async () => {
+    const now = await bytes();
+    return now !== found.timeline_whole && now;
+  }, "the part of the timeline");
   await page.keyboard.press("0");
   // Somewhere along the row of the training thread something is under the pointer.
   const box = await canvas.boundingBox();

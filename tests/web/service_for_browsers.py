@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
-from service import BIN, SOURCE, points_job, ruined_job, serve_points, wait_for  # noqa: E402
+from service import BIN, ENDLESS_EPOCHS, SOURCE, points_job, ruined_job, serve_points, wait_for  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -33,7 +33,7 @@ class Dashboard:
 
     def add_live(self):
         self.submit("live", points_job(name="live", train={
-            "epochs": 100000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
+            "epochs": ENDLESS_EPOCHS, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
         self.service.wait_state(self.data["live"], "running")
 
     def end(self, key):

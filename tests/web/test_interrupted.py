@@ -5,13 +5,13 @@ import tempfile
 import threading
 import unittest
 
-from service_for_browsers import Dashboard, NoComplaints, points_job, wait_for
+from service_for_browsers import ENDLESS_EPOCHS, Dashboard, NoComplaints, points_job, wait_for
 
 
 def slow_job():
     """A job whose steps are so long that a chart has each of its points, until the script cancels it."""
-    return points_job(name="slow", model={"width": 768, "depth": 3}, checkpoint={"every_epochs": 100_000},
-                      train={"epochs": 100_000, "batch_size_per_core": 128, "optimizer": {"name": "sgd", "lr": 0.001}})
+    return points_job(name="slow", model={"width": 768, "depth": 3}, checkpoint={"every_epochs": ENDLESS_EPOCHS},
+                      train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 128, "optimizer": {"name": "sgd", "lr": 0.001}})
 
 
 class Interrupted(NoComplaints, unittest.TestCase):
