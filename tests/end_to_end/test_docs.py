@@ -21,9 +21,14 @@ set -eo pipefail
 curl() { command curl --fail-with-body --max-time 120 "$@"; }
 sudo() { shift 2; if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
 slipwayd() {
-    # Without a ready file nobody will stop it: it is asked to end once it has had the time to start.
+    # Without a ready file nobody will stop it: it is asked to end once it has said that it is ready.
     if [ "$1" = serve ] && [[ "$*" != *--help* && "$*" != *--ready-file* ]]; then
-        timeout --foreground --preserve-status --signal=TERM 20 "$BIN/slipwayd" "$@" --port 0
+        coproc serving { exec "$BIN/slipwayd" "$@" --port 0; }
+        local pid=$serving_PID line
+        read -r -t 120 line <&"${serving[0]}"
+        echo "$line"
+        kill -TERM "$pid"
+        wait "$pid"
     elif [[ "$*" = *--ready-file* ]]; then    # in the background: the process id is to be the service's
         exec "$BIN/slipwayd" "$@"
     elif [ "$1" = login-link ]; then
