@@ -7,6 +7,8 @@ import re
 from access_rows import OTHER, PROJECT
 from service import points_job, wait_for
 
+HELD = {"start_after": "2100-01-01T00:00:00Z"}    # it waits until somebody ends it
+
 
 class AccessObjects:
     """Callers with their tokens, and one object of each kind in PROJECT, made by `make_callers` and `make_objects`."""
@@ -148,14 +150,15 @@ class AccessObjects:
         """The objects, with one of its own for a request that changes or removes it."""
         made = dict(self.made)
         if kind == "job":
-            queued = self.service.submit({**copy.deepcopy(made["job_spec"]), "name": "kestrel-gone"})
+            queued = self.service.submit({**copy.deepcopy(made["job_spec"]), "name": "kestrel-gone", "limits": HELD})
             self.service.post(f"/v1/jobs/{queued}/kill", {})
             self.service.wait_end(queued)
             made["job"] = queued
         elif kind == "pinned":
             self.service.post(f"/v1/checkpoints/{made['checkpoint']}/pin", {})
         elif kind == "cross_validation":
-            made[kind] = self.service.post("/v1/cross-validations", made["cross_validation_spec"])["id"]
+            held = {**made["cross_validation_spec"], "job": {**made["cross_validation_spec"]["job"], "limits": HELD}}
+            made[kind] = self.service.post("/v1/cross-validations", held)["id"]
             self.service.post(f"/v1/cross-validations/{made[kind]}/cancel", {})
             self.wait_cross_validation(made[kind])
         elif kind == "dataset":
@@ -174,7 +177,7 @@ class AccessObjects:
             made["sweep"] = self.sweep("finished")
         elif kind == "running_sweep":
             job = copy.deepcopy(made["sweep_spec"]["job"])
-            job["limits"] = {"start_after": "2100-01-01T00:00:00Z"}
+            job["limits"] = HELD
             made["sweep"] = self.sweep("running", job=job)
         elif kind == "external_sweep":
             body = {key: value for key, value in made["sweep_spec"].items() if key != "job"}

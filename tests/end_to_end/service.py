@@ -19,6 +19,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("SLIPWAY_BIN_DIR") or SOURCE / "build/release/bin")
 DATA = pathlib.Path(os.environ.get("SLIPWAY_TEST_DATA", SOURCE / ".." / "shared" / "data"))
 HOMES_BYTES, MEMORY_FOR_PROGRAMS_BYTES = 4 << 30, 4 << 30
+# Of a job that somebody ends: as many as a spec may have.
+ENDLESS_EPOCHS = 1_000_000
 FINAL_STATES = {"succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"}
 
 
@@ -186,12 +188,22 @@ class Service:
             assert job["state"] not in FINAL_STATES, (job["state"], job.get("reason"))
         return wait_for(arrived, f"{job_id} to be {states}", limit_s)
 
-    def wait_end(self, job_id, limit_s=180):
+    def wait_end(self, job_id, limit_s=300):
         def ended():
             answer = self.call("GET", f"/v1/jobs/{job_id}")
             assert answer.status in (200, 503), (job_id, answer.status, answer.body)    # 503: the database is away
             return answer.status == 200 and answer.json["state"] in FINAL_STATES and answer.json
         return wait_for(ended, f"{job_id} to end", limit_s)
+
+    def frames_file(self, job_id, attempt=1):
+        """What the executor of an attempt says."""
+        return self.home / "runs" / job_id / str(attempt) / "frames.ndjson"
+
+    def wait_said(self, job_id, kind, count=1, attempt=1, limit_s=60):
+        """Until the executor has said so many frames of a kind. The service tells what a job that nobody follows has said up to half
+        a second later (docs/decisions/0091), and on a fast machine the job has ended by then."""
+        file, word = self.frames_file(job_id, attempt), f'"type":"{kind}"'.encode()
+        wait_for(lambda: file.exists() and file.read_bytes().count(word) >= count, f"{count} frames of {job_id} of kind {kind}", limit_s, 0.005)
 
     def events(self, job_id, after=0):
         """All stored events of a job, in order."""
@@ -288,9 +300,7 @@ def serve_points(case, settings=(), **options):
 
 def ruined_job(**changes):
     """One step of a rate that ruins the weights: its own loss is taken before, that of the validation after."""
-    spec = points_job(train={"steps": 1, "optimizer": {"name": "sgd", "lr": 1e30}}, **changes)
-    spec["train"].pop("epochs")
-    return spec
+    return points_job(train={"steps": 1, "optimizer": {"name": "sgd", "lr": 1e30}}, **changes)
 
 
 def points_job(**changes):
@@ -306,4 +316,6 @@ def points_job(**changes):
     }
     for key, value in changes.items():
         spec[key] = {**spec.get(key, {}), **value} if isinstance(value, dict) and key != "accelerator" else value
+    if "steps" in spec["train"]:
+        spec["train"].pop("epochs")
     return spec

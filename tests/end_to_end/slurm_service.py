@@ -54,11 +54,7 @@ def slurm_number(cluster, job_id, states=("RUNNING",)):
 
 def mid_job(service, job_id, checkpoints=1):
     """Until checkpoints are kept."""
-    def kept():
-        job = service.job(job_id)
-        assert job["state"] not in ("failed", "cancelled", "succeeded"), (job["state"], job.get("reason"))
-        return len(service.get(f"/v1/jobs/{job_id}/checkpoints")["items"]) >= checkpoints
-    wait_for(kept, f"a checkpoint of {job_id}", 120)
+    service.wait_said(job_id, "checkpoint", checkpoints, limit_s=120)
 
 
 def kill(process):

@@ -1,5 +1,5 @@
 """Sweeps of small jobs, and the requests that their tests send."""
-from service import points_job, wait_for
+from service import ENDLESS_EPOCHS, points_job, wait_for
 
 ENDS = {"finished", "stopped", "failed"}
 
@@ -14,7 +14,7 @@ def quick_job(epochs=1, **changes):
     return points_job(train={"epochs": epochs, "batch_size_per_core": 32, "optimizer": {"name": "adam", "lr": 0.01}}, **changes)
 
 
-LONG_EPOCHS = 100000    # until somebody ends it
+LONG_EPOCHS = ENDLESS_EPOCHS // 3    # until somebody ends it; hyperband's tests need three times as many
 RATES = {"train.optimizer.lr": {"type": "log_uniform", "min": 1e-4, "max": 1e-1}}
 
 

@@ -2,7 +2,7 @@
 Method: the real service; a stored spec gets a field that no build knows, which is what an older executor sees of a new one."""
 import unittest
 
-from service import points_job, serve_points, wait_for
+from service import ENDLESS_EPOCHS, points_job, serve_points, wait_for
 
 ALL_CORES = {"accelerator": {"cores": 8}}
 
@@ -13,13 +13,13 @@ class OlderPrograms(unittest.TestCase):
         serve_points(cls, rows=1000)
 
     def test_a_job_waits_for_programs_that_know_its_fields(self):
-        before = self.service.submit(points_job(name="before", train={"epochs": 100000}, **ALL_CORES))
+        before = self.service.submit(points_job(name="before", train={"epochs": ENDLESS_EPOCHS}, **ALL_CORES))
         self.service.wait_state(before, "running")
         job = self.service.submit(points_job(name="of tomorrow", limits={"max_restarts": 0}))
         self.service.sql(f"update job set spec = jsonb_set(spec, '{{train,of_tomorrow}}', '1') where id = '{job}'")
         self.service.post(f"/v1/jobs/{before}/cancel", {})
-        wait_for(lambda: self.service.job(job)["attempts"] >= 1 and self.service.job(job)["state"] == "queued", "the first attempt to end", 60)
-        reason = self.service.job(job)["reason"]
+        waits = wait_for(lambda: (found := self.service.job(job))["attempts"] >= 1 and found["state"] == "queued" and found, "the first attempt to end", 60)
+        reason = waits["reason"]    # of that look: the next attempt begins soon
         self.assertEqual(reason["code"], "wrong_build")
         self.assertIn("of_tomorrow", reason["message"])
         self.assertNotIn("different builds", reason["message"], "slipwayd does not know the field either")

@@ -16,7 +16,7 @@ import time
 import unittest
 
 from client_commands import OBEYED, commands, environment_of, run, shape
-from service import BIN, points_job, serve_points, wait_for
+from service import BIN, FINAL_STATES, points_job, serve_points, wait_for
 
 CHANGES = re.compile(r"[\d.]+|  +|–")    # from one call to the next: figures and the width of their columns
 COLOUR = re.compile(r"\x1b\[[0-9]*m")
@@ -83,6 +83,12 @@ class CommandLine(unittest.TestCase):
                 key: points_job()[key] for key in ("model", "task", "train", "accelerator")} | {"data": {"dataset": "points"}}})["id"]
         cls.webhook = cls.service.post("/v1/webhooks", {"url": "https://hooks.example.invalid/slipway", "project": "default"})["id"]
 
+    def settle(self):
+        """Until nothing runs, so that one call shows what the next one does: held jobs alone may wait."""
+        wait_for(lambda: self.service.get(f"/v1/cross-validations/{self.split_cv}")["finished_at"], "the folds")
+        wait_for(lambda: not self.service.sql("select 1 from job where state not in ('paused', " + ", ".join(f"'{one}'" for one in FINAL_STATES)
+                                              + ") and spec #> '{limits,start_after}' is null"), "all jobs to end")
+
     def lists(self):
         """Every command with --output, with what it needs."""
         needs = {"metrics": [self.job], "compare": [self.job, self.other], "checkpoints": [self.job], "cv folds": [self.split_cv], "sweep trials": [self.sweep],
@@ -93,6 +99,7 @@ class CommandLine(unittest.TestCase):
 
     # ---- forms --------------------------------------------------------------
     def test_every_list_has_every_form_and_they_agree(self):
+        self.settle()
         for words in self.lists():
             with self.subTest(words=words):
                 home = self.service.home
@@ -120,6 +127,7 @@ class CommandLine(unittest.TestCase):
 
     # ---- terminals ----------------------------------------------------------
     def test_on_a_terminal_every_list_is_the_same_with_colours(self):
+        self.settle()
         for words in self.lists():
             with self.subTest(words=words):
                 plain = run(*words, home=self.service.home, check=0)

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, points_job, serve_points, wait_for
+from service import BIN, ENDLESS_EPOCHS, points_job, serve_points, wait_for
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -63,7 +63,7 @@ class Cpus(unittest.TestCase):
 
     def long_job(self, cores):
         job = self.service.submit(points_job(accelerator={"cores": cores}, train={
-            "epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 0.001}}))
+            "epochs": ENDLESS_EPOCHS, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 0.001}}))
         self.service.wait_state(job, "running")
         process = wait_for(lambda: self.service.executors(job), "its process")[0]
         return job, process

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import unittest
 
-from service import BIN, Service, wait_for, write_points
+from service import BIN, ENDLESS_EPOCHS, Service, wait_for, write_points
 
 CV_ENDS = {"succeeded", "failed", "cancelled"}
 
@@ -150,14 +150,17 @@ class Points(CrossValidations, unittest.TestCase):
         return wait_for(lambda: len(found := [job for job in self.jobs(cross) if job["state"] == "running"]) >= count and found,
                         f"{count} jobs of {cross} to run")
 
+    def executor_of_fold(self, cross, fold):
+        """(its job, process id of its executor), as soon as there are both."""
+        (job,) = wait_for(lambda: [one for one in self.jobs(cross) if one["parent"]["key"] == str(fold)], f"the job of fold {fold}")
+        return job, wait_for(lambda: self.service.executors(job["id"]), "its executor", pause_s=0.005)[0]
+
     def test_a_failed_fold_is_named_and_the_others_go_on(self):
         job = small_job("points", epochs=1000)
         job["limits"] = {"max_restarts": 0}
         cross = self.create({"method": "stratified_kfold", "folds": 3}, job, outputs={"oof_predictions": False})
-        running = self.wait_jobs(cross, 3)
-        (lost,) = [one for one in running if one["parent"]["key"] == "1"]
-        wait_for(lambda: self.service.executors(lost["id"]), "its executor")
-        os.kill(self.service.executors(lost["id"])[0], signal.SIGKILL)
+        _, executor = self.executor_of_fold(cross, 1)
+        os.kill(executor, signal.SIGKILL)
         ended = self.wait_end(cross)
         self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "folds_failed"))
         self.assertIn("fold 1", ended["reason"]["message"])
@@ -171,9 +174,9 @@ class Points(CrossValidations, unittest.TestCase):
         job = small_job("points", epochs=1000)
         job["limits"] = {"max_restarts": 0}
         cross = self.create({"method": "kfold", "folds": 3, "seed": 8}, job)
-        (lost,) = [one for one in self.wait_jobs(cross, 3) if one["parent"]["key"] == "1"]
-        wait_for(lambda: self.service.get(f"/v1/jobs/{lost['id']}/checkpoints")["items"], "a checkpoint of it")
-        os.kill(self.service.executors(lost["id"])[0], signal.SIGKILL)
+        lost, executor = self.executor_of_fold(cross, 1)
+        self.service.wait_said(lost["id"], "checkpoint")
+        os.kill(executor, signal.SIGKILL)
         self.assertEqual(self.wait_end(cross)["state"], "failed")
         before = self.folds(cross)
         path = self.path(cross, "/retry")
@@ -198,7 +201,7 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual(self.service.post(path, {})["retried"], 0, "nothing is left to do")
 
     def test_folds_that_others_would_end_at_once_are_not_tried_again(self):
-        job = small_job("points", epochs=100000)
+        job = small_job("points", epochs=ENDLESS_EPOCHS)
         cross = self.create({"method": "kfold", "folds": 3, "seed": 9}, job, parallel={"folds": 2, "on_fold_failure": "cancel"})
         running = self.wait_jobs(cross, 2)
         self.service.post(f"/v1/jobs/{running[0]['id']}/kill", {})
@@ -212,7 +215,7 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual(self.service.get(self.path(cross))["state"], "failed")
 
     def test_cancelling_ends_its_jobs_and_deleting_removes_them(self):
-        cross = self.create({"method": "kfold", "folds": 4}, small_job("points", epochs=100000), parallel={"folds": 2})
+        cross = self.create({"method": "kfold", "folds": 4}, small_job("points", epochs=ENDLESS_EPOCHS), parallel={"folds": 2})
         self.wait_jobs(cross, 1)
         self.assertEqual(self.service.call("DELETE", self.path(cross)).status, 409)
         self.assertEqual(self.service.post(self.path(cross, "/cancel"), {})["state"], "cancelling")

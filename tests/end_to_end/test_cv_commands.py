@@ -6,7 +6,7 @@ import statistics
 import unittest
 
 from client_commands import CommandTestCase, run
-from service import points_job
+from service import ENDLESS_EPOCHS, points_job
 
 
 class CrossValidationCommands(CommandTestCase):
@@ -109,7 +109,7 @@ class CrossValidationCommands(CommandTestCase):
 
     def crossed_and_running(self):
         request = json.loads((self.folder / "cv.json").read_text())
-        request["job"]["train"]["epochs"] = 100000
+        request["job"]["train"]["epochs"] = ENDLESS_EPOCHS
         return self.service.post("/v1/cross-validations", request)["id"]
 
     def test_cv_cancel(self):

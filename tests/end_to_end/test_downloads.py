@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from service import BIN, SOURCE, points_job, serve_points, wait_for
+from service import BIN, SOURCE, points_job, serve_points
 
 sys.path.insert(0, str(SOURCE / "tests/executor/main"))
 
@@ -79,7 +79,7 @@ class Downloads(unittest.TestCase):
         job = self.service.submit(points_job(
             train={"epochs": 150, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}},
             checkpoint={"every_epochs": 5, "keep_last": 2}))
-        wait_for(lambda: self.service.get(f"/v1/jobs/{job}/checkpoints")["items"], "a checkpoint")
+        self.service.wait_said(job, "checkpoint")
         (executor,) = self.service.executors(job)
         os.kill(executor, signal.SIGKILL)
         ended = self.service.wait_end(job)

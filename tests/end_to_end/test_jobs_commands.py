@@ -4,7 +4,7 @@ import subprocess
 import unittest
 
 from client_commands import CommandTestCase, environment_of, run, shape
-from service import BIN, points_job
+from service import BIN, ENDLESS_EPOCHS, points_job
 
 
 class JobCommands(CommandTestCase):
@@ -77,7 +77,7 @@ class JobCommands(CommandTestCase):
         self.assertEqual(self.ok("watch", self.job), self.ok("follow", self.job))
 
     def end_early(self, verb):
-        spec = points_job(train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}})
+        spec = points_job(train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}})
         job = self.service.submit(spec)
         self.service.wait_state(job, "running")
         self.assertRegex(self.ok(verb, job), rf"^{job} (running|cancelling|cancelled)\n$")
@@ -93,8 +93,8 @@ class JobCommands(CommandTestCase):
     def running(self):
         """A job that goes on until somebody ends it."""
         job = self.service.submit(points_job(
-            train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}},
-            checkpoint={"every_epochs": 100000}))
+            train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}},
+            checkpoint={"every_epochs": ENDLESS_EPOCHS}))
         self.service.wait_state(job, "running")
         self.addCleanup(self.service.post, f"/v1/jobs/{job}/kill", {})
         return job

@@ -107,6 +107,8 @@ class JoiningTestCase(unittest.TestCase):
                                                  "limits": {"max_trials": TRIALS, "max_concurrent": 8}, "space": {"train.optimizer.lr": {"type": "log_uniform", "min": 1e-4, "max": 1e-1}}})["id"]
         path = f"/v1/sweeps/{sweep}"
         wait_for(lambda: self.service.get(path)["trials"]["running"], "a trial to run", 60)
+        # Trials wait for the machine that joins, however fast they are.
+        self.service.post("/v1/hosts/first/drain", {})
         token = self.token("second")
         command = self.command("second", token, words=("--cores", "2"))
         begun = time.monotonic()
@@ -115,6 +117,7 @@ class JoiningTestCase(unittest.TestCase):
         wait_for(lambda: self.database.sql(runs_there), "a trial on the machine that joined", 60)
         print(f"a trial after {time.monotonic() - begun:.1f} s", flush=True)
         self.assertLess(time.monotonic() - begun, JOIN_LIMIT_S)
+        self.service.post("/v1/hosts/first/undrain", {})
         self.refused(3, "used up", self.command("third", token))    # one use
         self.service.post("/v1/hosts/second/drain", {})
         wait_for(lambda: not self.database.sql("select 1 from lease where host = 'second'"), "its trials to end", 60)

@@ -3,13 +3,13 @@ wait or run end, both say why, and the work of others goes on. Method: a real se
 viewer, or whose token is revoked, while jobs of theirs run."""
 import unittest
 
-from service import points_job, serve_points, wait_for
+from service import ENDLESS_EPOCHS, points_job, serve_points, wait_for
 
 ENDED = {"succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"}
 
 
 def long_job():
-    job = points_job(train={"epochs": 100000, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.01}})
+    job = points_job(train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.01}})
     job.pop("name")
     return job
 

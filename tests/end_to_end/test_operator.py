@@ -77,19 +77,22 @@ class Log(unittest.TestCase):
     def test_a_renamed_log_is_left_after_a_hangup(self):
         moved = self.log.with_name("moved")
         self.log.rename(moved)
+        before = moved.read_text().count("path=/v1/jobs")
         self.requests(1)
+        # A request is logged once its answer has been sent.
+        wait_for(lambda: moved.read_text().count("path=/v1/jobs") == before + 1, "the request in the renamed file")
         self.assertFalse(self.log.exists(), "it goes on in the renamed file until it is told")
         self.service.process.send_signal(signal.SIGHUP)
-        wait_for(self.log.exists, "a new log", 10)
+        wait_for(self.log.exists, "a new log")
         size = moved.stat().st_size
         self.requests(3)
-        wait_for(lambda: self.log.read_text().count("path=/v1/jobs") == 3, "three requests in the new log", 10)
+        wait_for(lambda: self.log.read_text().count("path=/v1/jobs") == 3, "three requests in the new log")
         self.assertEqual(moved.stat().st_size, size)
         self.assertEqual(self.log.stat().st_mode & 0o777, 0o640)
 
     def test_stderr_in_a_file_does_not_grow_with_requests(self):
         written = self.service.home / "out.log"    # stdout and stderr
-        before = wait_for(written.read_text, "the line that says that it is ready", 10)
+        before = wait_for(written.read_text, "the line that says that it is ready")
         self.requests(50)
         self.assertEqual(written.read_text(), before)
         self.assertRegex(before, r"\Aslipwayd is ready at \S+ \(home \S+\)\n\Z")

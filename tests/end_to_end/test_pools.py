@@ -4,7 +4,7 @@ import json
 import subprocess
 import unittest
 
-from service import BIN, points_job, serve_points, wait_for
+from service import BIN, ENDLESS_EPOCHS, points_job, serve_points, wait_for
 from slurm_cluster import start_cluster
 
 
@@ -78,8 +78,7 @@ class Pools(unittest.TestCase):
         try:
             waits, runs = self.service.submit(pooled("waits", "slurm")), self.service.submit(points_job(name="runs"))
             self.ended(runs)
-            why = self.service.get(f"/v1/jobs/{waits}/explain")
-            self.assertEqual(why["code"], "host_drained")
+            why = wait_for(lambda: (found := self.service.get(f"/v1/jobs/{waits}/explain"))["code"] == "host_drained" and found, "why")
             self.assertIn("of pool slurm", why["message"])
         finally:
             for host in ("here-slurm", "here-slurm-2"):
@@ -96,7 +95,7 @@ class Pools(unittest.TestCase):
             moved, back = (self.service.submit(pooled(name, "slurm")) for name in ("moved", "moved by command"))
             refused = self.patch(moved, "tpu")
             self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/queue/pool"))
-            self.assertIn("of pool slurm", wait_for(lambda: self.service.get(f"/v1/jobs/{moved}/explain"), "why")["message"])
+            wait_for(lambda: "of pool slurm" in self.service.get(f"/v1/jobs/{moved}/explain")["message"], "why")
             answer = self.patch(moved, "local")
             self.assertEqual((answer.status, answer.json["spec"]["queue"]["pool"]), (200, "local"))
             self.assertEqual(self.slipway("pool", back, "any"), f"{back} any\n")
@@ -116,12 +115,15 @@ class Pools(unittest.TestCase):
         self.service.post(f"/v1/jobs/{there}/cancel", {})
 
     def test_a_killed_service_takes_over_what_runs_in_both(self):
-        changes = {"train": {"epochs": 150}, "checkpoint": {"every_epochs": 10, "keep_last": 2}}
+        changes = {"train": {"epochs": ENDLESS_EPOCHS}, "checkpoint": {"every_epochs": 1000, "keep_last": 2}, "monitor": {"log_every_steps": 100}}
         jobs = [self.service.submit(points_job(name="long here", **changes)), self.service.submit(pooled("long there", "slurm", **changes))]
         for job_id in jobs:
-            wait_for(lambda job_id=job_id: self.service.job(job_id)["state"] == "running", f"{job_id} to run", 60)
+            self.service.wait_said(job_id, "metric")
         self.service.kill()
         self.service.start()
         for job_id in jobs:
-            self.ended(job_id)
+            before = len(self.service.metric(job_id, "train_loss"))
+            wait_for(lambda job_id=job_id: len(self.service.metric(job_id, "train_loss")) > before, f"{job_id} to report on")
+            self.service.post(f"/v1/jobs/{job_id}/cancel", {})
+            self.assertEqual(self.service.wait_end(job_id)["state"], "cancelled")
             self.assertEqual(len(self.service.get(f"/v1/jobs/{job_id}/attempts")["items"]), 1)

@@ -85,8 +85,8 @@ class Predictions(unittest.TestCase):
         self.assertEqual(self.service.wait_end(undisturbed)["state"], "succeeded")
         disturbed = self.predict(**body)
         results = self.service.home / "store" / "reports" / disturbed
-        wait_for(lambda: (results / "predictions.csv.tmp").exists(), "the first rows", 60, 0.005)
-        (executor,) = self.service.executors(disturbed)
+        (executor,) = wait_for(lambda: self.service.executors(disturbed), "its executor", 60, 0.002)
+        wait_for(lambda: (results / "predictions.csv.tmp").exists(), "the first rows", 60, 0.001)
         os.kill(executor, signal.SIGKILL)
         self.assertEqual(self.service.call("GET", f"/v1/predictions/{disturbed}/result.csv").status, 404)
         job = self.service.wait_end(disturbed)

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import unittest
 
-from service import SOURCE, points_job, serve_points
+from service import ENDLESS_EPOCHS, SOURCE, points_job, serve_points
 
 CLIENT = SOURCE / "api/python"
 sys.path.insert(0, str(CLIENT))
@@ -68,8 +68,8 @@ class CuttingProxy:
 
 
 def long_job(**changes):
-    return points_job(train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}},
-                      checkpoint={"every_epochs": 100000}, monitor={"log_every_steps": 500}, **changes)
+    return points_job(train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}},
+                      checkpoint={"every_epochs": ENDLESS_EPOCHS}, monitor={"log_every_steps": 500}, **changes)
 
 
 class PythonClient(unittest.TestCase):

@@ -10,6 +10,7 @@ import unittest
 from service import Service
 
 IMAGES = 4000    # 3 MB of pixels
+SETTLED_AFTER_S = 3
 
 
 def images(path):
@@ -36,10 +37,15 @@ class SharedDataTest(unittest.TestCase):
         service = Service("--cores", "8", *options)
         self.addCleanup(service.close)
         images(service.data / "digits")
+        changed_at = time.monotonic()
         service.start()
         service.dataset("digits", "idx")
-        time.sleep(3)    # files that were changed a moment ago are not shared
+        self.settle(changed_at)
         return service
+
+    def settle(self, changed_at):
+        """Files that were changed a moment ago are not shared."""
+        time.sleep(max(0, changed_at + SETTLED_AFTER_S - time.monotonic()))
 
     def end(self, service, jobs):
         for job in jobs:
@@ -102,7 +108,7 @@ class SharedDataTest(unittest.TestCase):
         labels = service.data / "digits" / "train-labels-idx1-ubyte"
         text = labels.read_bytes()
         labels.write_bytes(text[:-1] + bytes([(text[-1] + 1) % 10]))
-        time.sleep(3)
+        self.settle(time.monotonic())
         changed = service.submit(spec(3))
         self.end(service, [changed])
         self.assertIn("made now", self.how_read(service, changed))

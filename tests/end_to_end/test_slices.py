@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from service import BIN, Service, points_job, wait_for, write_points
+from service import BIN, ENDLESS_EPOCHS, Service, points_job, wait_for, write_points
 
 HOST = "pod"
 
@@ -21,7 +21,7 @@ def lenet_job(**changes):
 
 
 def long_job():
-    return lenet_job(train={"epochs": 1000, "batch_size_per_core": 4, "optimizer": {"name": "adam", "lr": 0.001}})
+    return lenet_job(train={"epochs": ENDLESS_EPOCHS, "batch_size_per_core": 4, "optimizer": {"name": "adam", "lr": 0.001}})
 
 
 class SlicesTest(unittest.TestCase):
@@ -89,6 +89,7 @@ class SlicesTest(unittest.TestCase):
         for rank in (0, 1):
             job_id = self.service.submit(long_job())
             self.trains(job_id, 12)
+            wait_for(lambda: self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"], "a checkpoint")
             attempt = self.service.job(job_id)["attempts"]
             os.kill(self.members(job_id)[rank]["pid"], signal.SIGKILL)
             wait_for(lambda: self.service.job(job_id)["attempts"] > attempt and self.service.job(job_id)["state"] == "running",
@@ -136,7 +137,7 @@ class SlicesTest(unittest.TestCase):
             file.write_bytes(kept)
 
     def test_a_slice_waits_for_whole_hosts_and_says_so(self):
-        small = self.service.submit(points_job(train={"epochs": 100000}))
+        small = self.service.submit(points_job(train={"epochs": ENDLESS_EPOCHS}))
         self.service.wait_state(small, "running")
         drained = f"/v1/hosts/{HOST}-3"
         self.service.post(f"{drained}/drain", {"reason": "new disk"})
@@ -144,8 +145,8 @@ class SlicesTest(unittest.TestCase):
             cleanup.callback(lambda: self.service.post(f"{drained}/undrain", {}))
             cleanup.callback(lambda: self.service.post(f"/v1/jobs/{small}/cancel", {}))
             job_id = self.service.submit(long_job())
-            waits = wait_for(lambda: (found := self.service.get(f"/v1/jobs/{job_id}/explain"))["message"] and found, "a reason")
-            self.assertEqual(waits["message"], "the job needs 2 whole hosts of 8 cores and 1 is free", waits)
+            waits = "the job needs 2 whole hosts of 8 cores and 1 is free"
+            wait_for(lambda: self.service.get(f"/v1/jobs/{job_id}/explain")["message"] == waits, waits)
             self.service.post(f"/v1/jobs/{job_id}/cancel", {})
 
     def test_a_restart_of_the_service_takes_the_members_over(self):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, points_job, serve_points, wait_for
+from service import BIN, ENDLESS_EPOCHS, points_job, serve_points, wait_for
 from slurm_cluster import start_cluster
 
 LONG = {"train": {"epochs": 120}, "checkpoint": {"every_epochs": 4, "keep_last": 2}, "monitor": {"log_every_steps": 20}}
@@ -42,7 +42,7 @@ class SlurmService(unittest.TestCase):
 
     def mid_job(self, job_id):
         """Until a checkpoint is kept."""
-        wait_for(lambda: self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"], f"a checkpoint of {job_id}")
+        self.service.wait_said(job_id, "checkpoint")
 
     def undisturbed(self):
         """Weights of the long job, of a run that nothing has happened to."""
@@ -60,7 +60,7 @@ class SlurmService(unittest.TestCase):
 
     # ---- stopping ---------------------------------------------------------------
     def test_a_cancelled_job_ends_in_slurm(self):
-        job_id = self.service.submit(long_job("cancelled", train={"epochs": 5000}))
+        job_id = self.service.submit(long_job("cancelled", train={"epochs": ENDLESS_EPOCHS}))
         self.mid_job(job_id)
         self.service.post(f"/v1/jobs/{job_id}/cancel", {})
         self.assertEqual(self.service.wait_end(job_id)["state"], "cancelled")
@@ -69,20 +69,22 @@ class SlurmService(unittest.TestCase):
     # ---- faults -----------------------------------------------------------------
     def test_a_killed_executor_goes_on_from_its_checkpoint(self):
         job_id = self.service.submit(long_job("executor killed"))
+        executor = self.executor_of(job_id)
         self.mid_job(job_id)
-        os.kill(self.executor_of(job_id), signal.SIGKILL)
+        os.kill(executor, signal.SIGKILL)
         self.assert_ends_like_undisturbed(job_id, attempts=2)
 
     def test_a_job_that_somebody_cancels_in_slurm_goes_on_from_its_checkpoint(self):
         job_id = self.service.submit(long_job("scancelled"))
+        number = self.slurm_job(job_id)
         self.mid_job(job_id)
-        self.cluster.run("scancel", self.slurm_job(job_id))
+        self.cluster.run("scancel", number)
         self.assert_ends_like_undisturbed(job_id, attempts=2)
 
     def test_a_killed_service_takes_its_job_over(self):
         job_id = self.service.submit(long_job("service killed"))
-        self.mid_job(job_id)
         before = self.slurm_job(job_id)
+        self.mid_job(job_id)
         self.service.kill()
         self.service.start()
         self.assert_ends_like_undisturbed(job_id, attempts=1)

@@ -63,7 +63,7 @@ class SlurmClusters(unittest.TestCase):
 
     def test_7_it_starts_again_with_what_it_knew(self):
         self.cluster.up()
-        self.assertIn("JobState=CANCELLED", self.cluster.run("cat", self.cluster.folder / "log/jobs.log"))
+        wait_for(lambda: "JobState=CANCELLED" in (self.cluster.folder / "log/jobs.log").read_text(), "the end of the job in the log")
 
 
 class SlurmClusterArguments(unittest.TestCase):

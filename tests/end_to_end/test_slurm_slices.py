@@ -8,7 +8,7 @@ import signal
 import unittest
 
 import slurm_service
-from service import wait_for
+from service import ENDLESS_EPOCHS, wait_for
 
 LONG_EPOCHS = 3
 
@@ -43,7 +43,7 @@ class SlurmSlices(unittest.TestCase):
 
     def executor_of(self, job_id, rank):
         """Process id of the executor of this member."""
-        attempt = len(self.attempts(job_id))
+        attempt = max(1, len(self.attempts(job_id)))
         part = f"{attempt}.{rank}" if rank else f"{attempt}"
         folder = f"{self.service.home}/runs/{job_id}/{part}".encode()
 
@@ -80,7 +80,7 @@ class SlurmSlices(unittest.TestCase):
         self.assertEqual([(member["rank"], member["exit_kind"]) for member in members], [(0, "succeeded"), (1, "succeeded")])
 
     def test_nothing_secret_can_be_read_by_others(self):
-        job_id = self.submit("secrets")
+        job_id = self.submit("secrets", ENDLESS_EPOCHS)
         number = slurm_service.slurm_number(self.cluster, job_id)
         slurm_service.mid_job(self.service, job_id)
         fence = self.service.sql(f"select fence from attempt where job_id = '{job_id}'")[0][0]
@@ -120,8 +120,9 @@ class SlurmSlices(unittest.TestCase):
     def test_a_killed_rank_ends_all_and_is_named(self):
         for rank in (0, 1):
             job_id = self.submit(f"rank {rank} killed")
+            executor = self.executor_of(job_id, rank)
             slurm_service.mid_job(self.service, job_id)
-            slurm_service.kill(self.executor_of(job_id, rank))
+            slurm_service.kill(executor)
             self.assert_ends_like_one_process(job_id)
             first = self.attempts(job_id)[0]
             self.assertEqual(first["exit_kind"], "crashed", first)
@@ -130,8 +131,9 @@ class SlurmSlices(unittest.TestCase):
 
     def test_a_job_that_somebody_cancels_in_slurm_goes_on_from_its_checkpoint(self):
         job_id = self.submit("scancelled")
+        number = slurm_service.slurm_number(self.cluster, job_id)
         slurm_service.mid_job(self.service, job_id)
-        self.cluster.run("scancel", slurm_service.slurm_number(self.cluster, job_id))
+        self.cluster.run("scancel", number)
         self.assert_ends_like_one_process(job_id)
         self.assertEqual(len(self.attempts(job_id)), 2)
 

@@ -73,7 +73,7 @@ class Splits(unittest.TestCase):
                                       "seed": 5})
         self.assertEqual(split["state"], "ready", split["problems"])
         job = self.submit_fold("people", split["id"], 1, epochs=600)
-        wait_for(lambda: self.service.get(f"/v1/jobs/{job}/checkpoints")["items"], "a checkpoint")
+        self.service.wait_said(job, "checkpoint")
         (executor,) = self.service.executors(job)
         os.kill(executor, signal.SIGKILL)
         ended = self.service.wait_end(job)

@@ -7,7 +7,7 @@ import pathlib
 import signal
 import unittest
 
-from service import Service, wait_for
+from service import ENDLESS_EPOCHS, Service, wait_for
 
 TRIALS = [{"lr": 0.05, "seed": 1}, {"lr": 0.01, "seed": 2}, {"lr": 0.2, "seed": 1}, {"lr": 0.05, "seed": 1}]
 
@@ -97,7 +97,7 @@ class WarmExecutorsTest(unittest.TestCase):
         service = self.service()
         first = self.run_trials(service)[-1]
         [pid] = self.pids(service, [first])
-        job = service.submit(spec(TRIALS[0], epochs=100000))
+        job = service.submit(spec(TRIALS[0], epochs=ENDLESS_EPOCHS))
         wait_for(lambda: len(service.metric(job, "train_loss")) > 20, "training")
         self.assertEqual(self.pids(service, [job]), [pid])
         os.kill(pid, signal.SIGKILL)
