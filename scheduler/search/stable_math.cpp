@@ -4,12 +4,18 @@
 // digits. Tables of minimax coefficients would be a little faster; these series can be checked by
 // hand. The module is compiled without contraction into fused multiply-adds, which would round
 // otherwise.
+//
+// Each of these is a chain of divisions that wait for each other, so the exponential and the normal
+// distribution take eight numbers at once, each by the operations that one alone would take. They
+// end early where further terms cannot change a bit.
 
 #include "scheduler/search/stable_math.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -24,17 +30,125 @@ constexpr double ln2_high = 6.93147180369123816490e-01;
 constexpr double ln2_low = 1.90821492927058770002e-10;
 constexpr double inverse_sqrt_2pi = 0.39894228040143267794;
 
-double density(double x) {
-    return inverse_sqrt_2pi * stable_exp(-0.5 * x * x);
+constexpr std::size_t block_size = 8;
+using Block = double __attribute__((vector_size(block_size * sizeof(double))));
+
+/// number * 2^k, exactly.
+double times_power_of_two(double number, double k) {
+    if (std::abs(k) > 1000) return std::ldexp(number, int(k));
+    return number * std::bit_cast<double>(std::uint64_t(int(k) + 1023) << 52);
 }
 
-/// P(X > x) for x >= 3, as phi(x) / (x + 1 / (x + 2 / (x + 3 / …))).
-double upper_tail(double x) {
-    double fraction = x;
-    for (int k = 120; k >= 1; --k)
-        fraction = x + double(k) / fraction;
-    return density(x) / fraction;
+void exp_of_block(Block& x) {
+    Block k;
+    for (std::size_t i = 0; i < block_size; ++i)
+        k[i] = std::floor(x[i] * 1.4426950408889634074 + 0.5);
+    const Block r = (x - k * ln2_high) - k * ln2_low;
+    Block sum = Block{} + 1;
+    for (int n = 14; n >= 1; --n)
+        sum = 1 + sum * r / double(n);
+    for (std::size_t i = 0; i < block_size; ++i) {
+        if (std::isnan(x[i])) continue;
+        x[i] = x[i] > 709.782712893384 ? std::numeric_limits<double>::infinity()
+               : x[i] < -745.2         ? 0
+                                       : times_power_of_two(sum[i], k[i]);
+    }
 }
+
+/// The density of the normal distribution.
+void density_of_block(Block& x) {
+    x = -0.5 * x * x;
+    exp_of_block(x);
+    x *= inverse_sqrt_2pi;
+}
+
+constexpr int fraction_levels = 120;
+
+/// x + 1 / (x + 2 / (x + 3 / … (x + 120 / x))).
+double whole_fraction(double x) {
+    double fraction = x;
+    for (int k = fraction_levels; k >= 1; --k)
+        fraction = x + double(k) / fraction;
+    return fraction;
+}
+
+/// The same for x >= 3, from fewer levels. What stands below a level is at least x and at most
+/// x + (level + 1) / x. Each step is monotone, rounding included, so where both bounds lead to the
+/// same number, all between them do.
+void fraction_of_block(Block& x) {
+    int last = 0;
+    for (std::size_t i = 0; i < block_size; ++i)
+        if (x[i] >= 3) last = std::max(last, 7 + int(600 / (x[i] * x[i])));
+    last = std::min(last, fraction_levels);
+    Block high = x + double(last + 1) / x;
+    Block low = x;
+    for (int k = last; k >= 1; --k) {
+        const Block next = x + double(k) / low;
+        low = x + double(k) / high;
+        high = next;
+    }
+    for (std::size_t i = 0; i < block_size; ++i)
+        x[i] = low[i] == high[i] ? low[i] : whole_fraction(x[i]);
+}
+
+/// P(X <= x), |x| >= 3, as 1 - phi(x) / (x + 1 / (x + 2 / …)).
+void tail_of_block(Block& x) {
+    Block fraction;
+    for (std::size_t i = 0; i < block_size; ++i)
+        fraction[i] = std::abs(x[i]);
+    Block tail = fraction;
+    density_of_block(tail);
+    fraction_of_block(fraction);
+    tail /= fraction;
+    for (std::size_t i = 0; i < block_size; ++i)
+        x[i] = x[i] < 0 ? tail[i] : 1 - tail[i];
+}
+
+/// P(X <= x), |x| < 3, as 1/2 + phi(x) (x + x^3 / 3 + x^5 / 15 + …).
+void middle_of_block(Block& x) {
+    Block term = x;
+    Block sum = x;
+    for (int n = 3; n < 121; n += 2) {
+        term = term * x * x / double(n);
+        const Block before = sum;
+        sum += term;
+        // Terms of one number have one sign and fall from here on: what adds nothing now never
+        // will.
+        if (n <= 10) continue;
+        bool is_complete = true;
+        for (std::size_t i = 0; i < block_size; ++i)
+            is_complete = is_complete && sum[i] == before[i];
+        if (is_complete) break;
+    }
+    density_of_block(x);
+    x = 0.5 + x * sum;
+}
+
+/// Numbers that wait until there are enough for a block.
+class Batch {
+public:
+    explicit Batch(void (*replace)(Block&)) : replace_(replace) {}
+
+    void add(double& number) {
+        if (count_ == 0) numbers_ = Block{} + number;
+        numbers_[count_] = number;
+        to_[count_++] = &number;
+        if (count_ == block_size) finish();
+    }
+    void finish() {
+        if (count_ == 0) return;
+        replace_(numbers_);
+        for (std::size_t i = 0; i < count_; ++i)
+            *to_[i] = numbers_[i];
+        count_ = 0;
+    }
+
+private:
+    void (*replace_)(Block&);
+    Block numbers_{};
+    std::array<double*, block_size> to_{};
+    std::size_t count_ = 0;
+};
 
 template <std::size_t N>
 double polynomial(const std::array<double, N>& coefficients, double x) {
@@ -73,15 +187,16 @@ constexpr std::array far_bottom{2.04426310338993978564e-15, 1.421511758316445888
 }    // namespace
 
 double stable_exp(double x) {
-    if (std::isnan(x)) return x;
-    if (x > 709.782712893384) return std::numeric_limits<double>::infinity();
-    if (x < -745.2) return 0;
-    const double k = std::floor(x * 1.4426950408889634074 + 0.5);
-    const double r = (x - k * ln2_high) - k * ln2_low;
-    double sum = 1;
-    for (int n = 14; n >= 1; --n)
-        sum = 1 + sum * r / double(n);
-    return std::ldexp(sum, int(k));
+    Block block = Block{} + x;
+    exp_of_block(block);
+    return block[0];
+}
+
+void replace_by_exp(std::span<double> numbers) {
+    Batch batch(exp_of_block);
+    for (double& number : numbers)
+        batch.add(number);
+    batch.finish();
 }
 
 double stable_log(double x) {
@@ -105,15 +220,17 @@ double stable_log(double x) {
 }
 
 double normal_cdf(double x) {
-    if (x <= -3) return upper_tail(-x);
-    if (x >= 3) return 1 - upper_tail(x);
-    double term = x;
-    double sum = x;
-    for (int n = 3; n < 121; n += 2) {
-        term = term * x * x / double(n);
-        sum += term;
-    }
-    return 0.5 + density(x) * sum;
+    replace_by_normal_cdf({&x, 1});
+    return x;
+}
+
+void replace_by_normal_cdf(std::span<double> numbers) {
+    Batch middle(middle_of_block);
+    Batch tails(tail_of_block);
+    for (double& number : numbers)
+        (std::abs(number) >= 3 ? tails : middle).add(number);
+    middle.finish();
+    tails.finish();
 }
 
 double normal_quantile(double p) {

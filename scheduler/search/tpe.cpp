@@ -46,8 +46,12 @@ public:
         : spec_(spec),
           inputs_(inputs),
           startup_(make_sampler({.name = SamplerName::sobol}, inputs)) {
-        for (const KnownResult& known : inputs.known)
+        for (KnownResult& known : inputs_.known) {
             known_units_.push_back(inputs.space.unit_of(known.point));
+            std::erase_if(known.point, [&](const auto& value) {    // of another space
+                return inputs.space.find(value.first) == nullptr;
+            });
+        }
     }
 
     Proposal propose(const std::vector<Trial>& trials, std::int64_t number) override {
@@ -115,18 +119,14 @@ private:
     }
 
     ParzenMixture mixture(const std::vector<Observation>& observations) const {
-        std::vector<const Point*> points;
-        std::vector<const std::vector<double>*> units;
-        for (const Observation& one : observations) {
-            points.push_back(one.point);
-            units.push_back(one.unit);
-        }
-        return {inputs_.space, points, units};
+        std::vector<PlacedPoint> points;
+        for (const Observation& one : observations)
+            points.push_back({one.point, one.unit});
+        return {inputs_.space, points};
     }
 
-    Proposal best_candidate(const ParzenMixture& good, const ParzenMixture& bad,
-                            const std::vector<Trial>& trials, std::int64_t number,
-                            std::size_t seen) const {
+    Proposal best_candidate(ParzenMixture good, ParzenMixture bad, const std::vector<Trial>& trials,
+                            std::int64_t number, std::size_t seen) const {
         Draws draws(inputs_.seed, DrawSite::tpe, std::uint64_t(number));
         Proposal best;
         bool best_is_new = false;
@@ -138,6 +138,7 @@ private:
             if (inputs_.space.broken_constraint(point) != nullptr) continue;
             ++judged;
             const double ratio = good.log_density(point) - bad.log_density(point);
+            if (best_is_new && ratio <= best_ratio) continue;
             const bool is_new = std::ranges::none_of(
                 trials, [&](const Trial& trial) { return trial.point == point; });
             if (best.exists && std::tuple(is_new, ratio) <= std::tuple(best_is_new, best_ratio))

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "scheduler/search/random.h"
 
@@ -36,6 +38,52 @@ TEST(StableMath, the_normal_distribution_agrees_with_erfc) {
         const double x = i / 100.0;
         EXPECT_LE(relative(normal_cdf(x), 0.5 * std::erfc(-x / std::sqrt(2.0))), 4e-13) << x;
     }
+}
+
+double whole_normal_cdf(double x) {
+    const double phi = 0.39894228040143267794 * stable_exp(-0.5 * x * x);
+    if (std::abs(x) >= 3) {
+        double fraction = std::abs(x);
+        for (int k = 120; k >= 1; --k)
+            fraction = std::abs(x) + double(k) / fraction;
+        return x < 0 ? phi / fraction : 1 - phi / fraction;
+    }
+    double term = x;
+    double sum = x;
+    for (int n = 3; n < 121; n += 2) {
+        term = term * x * x / double(n);
+        sum += term;
+    }
+    return 0.5 + phi * sum;
+}
+
+// Goal: terms that are passed over change no bit, nor do other numbers of a block.
+// Method: the series and the fraction with all terms, one number after the other.
+TEST(StableMath, many_numbers_have_the_bits_of_each) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> numbers{0,        -0.0,      3,           -3,    std::nextafter(3, 0),
+                                38.5,     -38.5,     709.7,       -745., -800,
+                                40,       1e-300,    -1e-300,     1e300, -1e300,
+                                infinity, -infinity, std::nan("")};
+    Draws draws(3, DrawSite::random, 0);
+    for (int i = 0; i < 20003; ++i)
+        numbers.push_back((draws.next_uniform() - 0.5) * (i % 3 == 0 ? 80 : i % 3 == 1 ? 20 : 8));
+    std::vector<double> exps = numbers;
+    replace_by_exp(exps);
+    std::vector<double> masses = numbers;
+    replace_by_normal_cdf(masses);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const double x = numbers[i];
+        if (std::isnan(x)) {
+            EXPECT_TRUE(std::isnan(exps[i]) && std::isnan(masses[i]));
+            continue;
+        }
+        EXPECT_EQ(exps[i], stable_exp(x)) << x;
+        EXPECT_EQ(masses[i], whole_normal_cdf(x)) << x;
+        EXPECT_EQ(normal_cdf(x), masses[i]) << x;
+    }
+    replace_by_exp({});
+    replace_by_normal_cdf({});
 }
 
 TEST(StableMath, the_quantile_is_the_inverse) {
