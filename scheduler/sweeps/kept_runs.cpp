@@ -15,9 +15,16 @@ namespace slipway::sweeps {
 
 namespace {
 
+// A run without trials takes 20 KiB with 20 parameters, most of it for its spec: the text, what was
+// read from it, and the space. A thousand sweeps that have hardly begun count by this.
+constexpr std::int64_t values_of_any_run = 50;
+constexpr std::int64_t spec_bytes_of_value = 10;
+
 std::int64_t values_of(const SweepRun& run) {
     const std::int64_t of_each = 1 + std::int64_t(run.search.space().parameters().size());
-    std::int64_t values = 0;
+    std::int64_t values = values_of_any_run +
+                          std::int64_t(run.sweep.spec.size()) / spec_bytes_of_value +
+                          std::int64_t(run.search.plan().known.size()) * of_each;
     for (const search::Trial& trial : run.search.trials())
         values += of_each + std::int64_t(trial.reports.size());
     return values;

@@ -17,7 +17,8 @@ namespace slipway::sweeps {
 class KeptRuns {
 public:
     struct Options {
-        /// Of all kept runs: a trial, a parameter of a trial and a report of one count one each.
+        /// Of all kept runs: a trial, a parameter of a trial and a report of one count one each,
+        /// and so do ten bytes of a spec. About 130 bytes of memory each.
         std::int64_t values_max = 1'000'000;
         /// How long somebody waits for the run that somebody else works on, before reading it.
         std::chrono::milliseconds patience{1000};
