@@ -110,13 +110,14 @@ void add_sweep_commands(CLI::App& app, Line& line) {
         ->check(CLI::NonNegativeNumber)
         ->excludes(one->get_option("--code"))
         ->excludes(one->get_option("--dry-run"));
-    one = add(*sweep, "promote", "Submit a job made from the best trial and its checkpoint", line,
+    one = add(*sweep, "promote", "Submit a job that trains the best trial longer", line,
               [&line](const HttpClient& c) { return promote_sweep(c, line.promote); });
     one->add_option("id", line.promote.sweep_id, "id, as returned by the service")->required();
     one->add_option("--trial", line.promote.trial, "number of the trial; default: the best one")
         ->check(CLI::NonNegativeNumber);
     one->add_option("--set", line.promote.changes,
-                    "field of the spec and its new value, such as train.epochs=50");
+                    "field of the spec and its new value, such as train.epochs=50, more than the "
+                    "trial's");
     one->add_option("--file", line.promote.file, "JSON file with the fields of the spec to change");
     one->add_option("--start", line.promote.start,
                     "continue: from the trial's checkpoint; weights: from its weights only; "

@@ -51,6 +51,33 @@ ExitCode print_made(const HttpClient& client, const Json& job, bool follow) {
     return follow ? follow_job(client, job_id) : ExitCode::ok;
 }
 
+/// "epochs" or "steps" where the checkpoint that a job would continue from has trained all of them.
+std::string exhausted_length(const ClientResponse& response) {
+    const Json problem = Json::parse(response.body, nullptr, false);
+    if (response.status != 422 || !problem.is_object()) return "";
+    for (const Json& one : problem.value("errors", Json::array()))
+        for (const char* field : {"epochs", "steps"})
+            if (one.is_object() &&
+                one.value("pointer", "") == fmt::format("/changes/train/{}", field) &&
+                one.value("code", "") == "out_of_bounds")
+                return field;
+    return "";
+}
+
+/// A job that another one leads to. A run that is complete leaves nothing to continue, so a
+/// rejection for that names the options that help.
+Json post_derived_job(const HttpClient& client, const std::string& target, const Json& body) {
+    const ClientResponse response =
+        call_raw(client, {.method = "POST", .target = target, .body = body.dump()});
+    if (const std::string field = exhausted_length(response); !field.empty())
+        throw Stop(ExitCode::refused,
+                   fmt::format("{}\nTrain longer with `--set train.{}=N`, or train again from the "
+                               "beginning with `--start scratch`",
+                               problem_text(response), field));
+    require_success(response);
+    return Json::parse(response.body);
+}
+
 Json bulk_body(const BulkOptions& options) {
     Json filter = Json::object();
     if (!options.ids.empty()) filter["ids"] = options.ids;
@@ -141,9 +168,9 @@ ExitCode fork_job(const HttpClient& client, const ForkOptions& options) {
         set_field(changes, change);
     Json body{{"changes", std::move(changes)}, {"start", options.start}};
     if (!options.checkpoint.empty()) body["checkpoint"] = options.checkpoint;
-    const Json job =
-        call(client, "POST",
-             job_path(options.job_id) + (options.dry_run ? "/fork?dry_run=true" : "/fork"), body);
+    const Json job = post_derived_job(
+        client, job_path(options.job_id) + (options.dry_run ? "/fork?dry_run=true" : "/fork"),
+        body);
     if (!options.dry_run) return print_made(client, job, options.follow);
     fmt::print("{}\n", printable_text(job.dump(2)));
     return ExitCode::ok;
@@ -156,10 +183,11 @@ ExitCode promote_sweep(const HttpClient& client, const PromoteOptions& options) 
     Json body{{"changes", std::move(changes)}, {"pin", !options.unpinned}};
     if (options.trial >= 0) body["trial"] = options.trial;
     if (!options.start.empty()) body["start"] = options.start;
-    const Json job = call(client, "POST",
-                          fmt::format("/v1/sweeps/{}/promote{}", percent_encode(options.sweep_id),
-                                      options.dry_run ? "?dry_run=true" : ""),
-                          body);
+    const Json job =
+        post_derived_job(client,
+                         fmt::format("/v1/sweeps/{}/promote{}", percent_encode(options.sweep_id),
+                                     options.dry_run ? "?dry_run=true" : ""),
+                         body);
     if (!options.dry_run) return print_made(client, job, options.follow);
     fmt::print("{}\n", printable_text(job.dump(2)));
     return ExitCode::ok;

@@ -141,7 +141,7 @@ std::vector<Problem> check_rest(const TrainSpec& train, const ChosenCheckpoint& 
         return problem_at(
             fmt::format("/train/{}", field), "out_of_bounds",
             fmt::format("train.{} must be more than {}, which the checkpoint has completed; raise "
-                        "it, or set checkpoint to an earlier one",
+                        "it, or set start to weights or scratch",
                         field, done));
     };
     if (train.epochs && *train.epochs <= from.epoch) return {refuse_end("epochs", from.epoch)};

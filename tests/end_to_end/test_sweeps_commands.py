@@ -102,7 +102,11 @@ class SweepCommands(CommandTestCase):
         self.assertEqual((shown["spec"]["train"]["epochs"], shown["spec"]["train"]["optimizer"]["lr"]), (2, 0.0212345678))
         job_id = self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--start", "scratch", "--no-pin").split()[0]
         self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
-        run("sweep", "promote", self.ended_sweep(), home=self.service.home, check=4)
+        done = run("sweep", "promote", self.ended_sweep(), home=self.service.home, check=4)
+        self.assertIn("train.epochs must be more than 1, which the checkpoint has completed", done.stderr)
+        self.assertTrue(done.stderr.endswith("Train longer with `--set train.epochs=N`, or train again from the beginning with `--start scratch`\n"), done.stderr)
+        done = run("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--trial", "9", home=self.service.home, check=4)
+        self.assertNotIn("Train longer", done.stderr)
 
     def test_sweep_retry(self):
         done = run("sweep", "retry", self.ended_sweep(), "0", home=self.service.home, check=4)
