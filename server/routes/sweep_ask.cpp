@@ -114,9 +114,11 @@ Response suggest_sweep_trials(const Context& context) {
             }
         });
     Json trials = Json::array();
-    for (const int number : numbers)
-        trials.push_back(render_trial(
-            store::find_sweep_trial(context.services.store, sweep.id, number).value()));
+    for (const int number : numbers) {
+        const auto trial = store::find_sweep_trial(context.services.store, sweep.id, number);
+        if (!trial) throw Error{ErrorCode::not_found, "the sweep was deleted: " + sweep.id};
+        trials.push_back(render_trial(*trial));
+    }
     return json_response({{"trials", std::move(trials)},
                           {"state", to_string(sweep.state)},
                           {"message", message.empty() ? Json(nullptr) : Json(message)}});
