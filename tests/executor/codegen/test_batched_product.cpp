@@ -99,6 +99,34 @@ TEST(BatchedProducts, of_bf16) {
     expect_batched(graph_of({matmul(shared_input({5, 130}), transpose(sum, {1, 0}))}), 20 * 130);
 }
 
+Graph gradient_of_weights(std::int64_t rows, Dims weights, DType dtype) {
+    const Tensor x = core_input({rows, weights[1]}, dtype),
+                 dy = core_input({rows, weights[0]}, dtype);
+    return graph_of(
+        {all_reduce(dot_general(dy, x, dtype == DType::bf16 ? over_rows_of_bf16 : over_rows))});
+}
+
+// Goal: up to 64 rows of a core are stacked for one product, in bf16 up to 256 if the result is
+// small.
+TEST(BatchedProducts, of_stacked_rows) {
+    const auto stacks = [](const Graph& graph) {
+        return steps_of(graph).find("rows of all cores") != std::string::npos;
+    };
+    EXPECT_TRUE(stacks(gradient_of_weights(64, {260, 270}, DType::f32)));
+    EXPECT_FALSE(stacks(gradient_of_weights(65, {260, 270}, DType::f32)));
+    if (multiplies_bf16_in_tiles()) GTEST_SKIP() << "each core's own where bf16 runs in tiles";
+    if (!multiplies_bf16()) GTEST_SKIP() << "the library has no bf16 on this processor";
+    EXPECT_TRUE(stacks(gradient_of_weights(64, {1025, 1024}, DType::bf16)));
+    EXPECT_FALSE(stacks(gradient_of_weights(65, {1025, 1024}, DType::bf16)));
+    EXPECT_FALSE(stacks(gradient_of_weights(257, {260, 270}, DType::bf16)));
+    for (const std::int64_t rows : {65, 256}) {
+        const Graph graph = gradient_of_weights(rows, {260, 270}, DType::bf16);
+        EXPECT_TRUE(stacks(graph));
+        expect_batched(graph, rows);
+        expect_same_bits_on_any_workers(graph, random_inputs(graph, 8, 5));
+    }
+}
+
 /// The gradient of a table that words are looked up in and that is multiplied as well.
 Tensor gradient_of_table(const Tensor& logit_gradients, const Tensor& x) {
     const Tensor words = input({DType::i32, {3, 2}}, Placement::per_core, "words");
