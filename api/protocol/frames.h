@@ -38,7 +38,7 @@ struct ProgressFrame {
     std::int64_t samples = 0;
     double samples_per_s = 0;
     std::optional<double> eta_s = {};    ///< unknown before the first step
-    std::string phase = {};    ///< train, evaluate
+    std::string phase = {};              ///< train, evaluate
 };
 
 /// Values of one step, by name. A value that is NaN or infinite is null, and `nonfinite` names it.

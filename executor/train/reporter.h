@@ -21,7 +21,7 @@ struct Progress {
     std::int64_t samples = 0;    ///< training samples seen by this attempt and those it resumed
     double samples_per_s = 0;
     std::optional<double> eta_s = {};    ///< unknown before the first step
-    std::string phase = "train";    ///< "train" or "evaluate"
+    std::string phase = "train";         ///< "train" or "evaluate"
 };
 
 struct MetricPoint {
