@@ -105,8 +105,7 @@ def measure(bin_folder, options, queued, arguments):
         service.start()
         service.dataset("points", "csv", {"group_column": "family"})
         fill(service, queued)
-        short = programs.points_job(train={"steps": 5, "epochs": None})
-        short["train"].pop("epochs")
+        short = programs.points_job(train={"steps": 5})
         figures = start_times(service, short, arguments.jobs)
         for clients in CLIENTS:
             figures.update(post_load(service, json.dumps(held_job()), clients, arguments))

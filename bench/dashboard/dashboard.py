@@ -50,9 +50,7 @@ LONG_RUN = {"epochs": 84, "batch_size_per_core": 4, "optimizer": {"name": "adam"
 
 
 def steps_job(points_job, name, steps, **changes):
-    spec = points_job(name=name, train={"steps": steps, "batch_size_per_core": 1, "optimizer": {"name": "sgd", "lr": 0.001}}, **changes)
-    spec["train"].pop("epochs")
-    return spec
+    return points_job(name=name, train={"steps": steps, "batch_size_per_core": 1, "optimizer": {"name": "sgd", "lr": 0.001}}, **changes)
 
 
 def live_job(points_job):
