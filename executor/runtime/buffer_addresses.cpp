@@ -13,11 +13,6 @@ std::byte* bound(const std::vector<std::byte*>& addresses, std::size_t core) {
 
 }    // namespace
 
-std::int64_t bytes_in_lines(const Buffer& buffer) {
-    constexpr std::int64_t line_bytes = 64;
-    return (buffer.shape.byte_count() + line_bytes - 1) / line_bytes * line_bytes;
-}
-
 std::byte* BufferAddresses::of(BufferId id, std::size_t core) const {
     const Buffer& buffer = program.buffers[id];
     // A core's copy in an arena that holds those of all `together` cores of its block.

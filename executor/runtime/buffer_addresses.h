@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "executor/program/program.h"
@@ -10,9 +9,6 @@
 #include "executor/runtime/run_plan.h"
 
 namespace slipway {
-
-/// The bytes of one copy, in whole lines of the cache, as buffers are placed.
-std::int64_t bytes_in_lines(const Buffer& buffer);
 
 /// Where the buffers of a run are for one worker: in the caller's memory, in the program's
 /// constants or in the arenas. All that it points to must outlive it. Writes nothing: any thread

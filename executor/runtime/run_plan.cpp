@@ -16,7 +16,6 @@
 #include <span>
 
 #include "api/base/error.h"
-#include "executor/runtime/buffer_addresses.h"
 #include "executor/runtime/reduction_tree.h"
 
 namespace slipway {
@@ -228,6 +227,11 @@ Team make_team(int cores, int workers) {
                     fmt::format("workers must be 0 (all granted CPUs) to {}, got {}", workers_max,
                                 workers));
     return {.cores = cores, .workers = std::min(workers == 0 ? granted_cpus() : workers, cores)};
+}
+
+std::int64_t bytes_in_lines(const Buffer& buffer) {
+    constexpr std::int64_t line_bytes = 64;
+    return (buffer.shape.byte_count() + line_bytes - 1) / line_bytes * line_bytes;
 }
 
 RunPlan make_run_plan(const Program& program, const Team& team,

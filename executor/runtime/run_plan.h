@@ -21,6 +21,9 @@ int granted_cpus();
 /// errors  invalid_argument when cores is outside 1..cores_max or workers outside 0..workers_max
 Team make_team(int cores, int workers);
 
+/// The bytes of one copy, in whole lines of the cache, as buffers are placed.
+std::int64_t bytes_in_lines(const Buffer& buffer);
+
 /// How a team runs one program: decided once, before the first run.
 struct RunPlan {
     struct StepPlan {
