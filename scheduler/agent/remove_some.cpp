@@ -128,10 +128,18 @@ private:
     bool changed_ = false;
 };
 
+// Twice, since a folder on the way may change places with one that holds the same names
+// (exchange_folders): a walk that was in the first one finds its names gone.
+bool is_gone_without_steps(const fs::path& path) {
+    for (int walk = 0; walk < 2; ++walk)
+        if (unlink(path.c_str()) == 0 || errno == ENOTDIR) return true;
+    return errno == ENOENT;
+}
+
 }    // namespace
 
 Removal remove_some(const fs::path& path, std::size_t entries_max) {
-    if (unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return Removal::done;
+    if (is_gone_without_steps(path)) return Removal::done;
     UniqueFd top = open_folder(AT_FDCWD, path.c_str());
     if (!top) return Removal::stuck;
     Flattening flattening(std::move(top), entries_max);

@@ -29,10 +29,12 @@ struct KeptFile {
 inline constexpr int exchanged_entries_max = 4096;
 
 /// Puts the folder `fresh`, which is empty, in the place of the folder `target` with all that
-/// `target` holds, and leaves the folder that was there, empty, in the place of `fresh`. Whoever
-/// reads below `target` finds each file at each moment. What may be done below `fresh` (the rules
-/// of Landlock go with a folder, not with its name) may be done below `target` from then on, and
-/// what was allowed there before is no longer. Both are of one file system.
+/// `target` holds, and leaves the folder that was there, empty, in the place of `fresh`. Each file
+/// has its path at each moment; only a walk along the path that was in the old folder when they
+/// changed places, and goes on after the old names went, finds nothing: who reads or removes below
+/// `target` takes "no such file" for an answer after a second walk. What may be done below `fresh`
+/// (the rules of Landlock go with a folder, not with its name) may be done below `target` from then
+/// on, and what was allowed there before is no longer. Both are of one file system.
 /// `expected`: the folder that must stand at `target`.
 /// `kept`: regular files and sockets directly in `target` that leave with the folder that was
 /// there.

@@ -26,8 +26,9 @@ namespace slipway {
 
 namespace {
 
-// A folder of a running job may be replaced by one that holds the same files (exchange_folders). A
-// walk that is in the old one at that moment finds its names gone; the next walk is in the new one.
+// A folder of a running job, the root or one below it, may be replaced by one that holds the same
+// files (exchange_folders). A walk that is in the old one at that moment finds its names gone; the
+// next walk, from the root's path on, is in the new one.
 constexpr int walks_max = 8;
 constexpr int open_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
@@ -73,23 +74,23 @@ bool means_absent(int error) {
     return std::find(std::begin(absent), std::end(absent), error) != std::end(absent);
 }
 
-UniqueFd walk(int root, std::string_view relative, bool openat2_first) {
+UniqueFd walk(const std::filesystem::path& root, std::string_view relative, bool openat2_first) {
+    const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!folder) return {};
     UniqueFd file;
-    if (openat2_first) file = open_with_openat2(root, std::string(relative));
+    if (openat2_first) file = open_with_openat2(folder.get(), std::string(relative));
     // EPERM: a container's filter that does not know the call.
     if (!openat2_first || (!file && (errno == ENOSYS || errno == EPERM || errno == EINVAL)))
-        file = open_step_by_step(root, relative);
+        file = open_step_by_step(folder.get(), relative);
     return file;
 }
 
 std::optional<OpenedFile> open_with(const std::filesystem::path& root, std::string_view relative,
                                     bool openat2_first) {
     if (relative.empty() || relative.front() == '/' || !stays_below(relative)) return std::nullopt;
-    const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) return std::nullopt;
-    UniqueFd file = walk(folder.get(), relative, openat2_first);
+    UniqueFd file = walk(root, relative, openat2_first);
     for (int walks = 1; !file && errno == ENOENT && walks < walks_max; ++walks)
-        file = walk(folder.get(), relative, openat2_first);
+        file = walk(root, relative, openat2_first);
     if (!file) {
         if (means_absent(errno)) return std::nullopt;
         throw Error(ErrorCode::unavailable,
