@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "executor/codegen/convolutions.h"
-#include "executor/codegen/filtered_convolution.h"
+#include "executor/codegen/filtered_gradient.h"
 #include "executor/codegen/kernels/minimal_filtering.h"
 #include "executor/codegen/kernels/patches.h"
 

@@ -13,7 +13,7 @@ namespace slipway {
 bool pays_to_join_gradient(const Tensor& tensor);
 
 /// The gradient of a convolution's weights over all cores. Each core has dy and x, both
-/// channels-last; by minimal filtering (filtered_convolution.h), or the matrices are all dy, and
+/// channels-last; by minimal filtering (filtered_gradient.h), or the matrices are all dy, and
 /// what the windows of all cores see, where the positions of a core are at most half as many as the
 /// output features, so that the time goes into writing the gradient.
 /// spec    of one core, of the kind backward_weights
