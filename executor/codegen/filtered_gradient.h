@@ -10,7 +10,8 @@ namespace slipway {
 
 /// The gradient of the weights over all cores: the transformed tiles of dy and windows of x of all
 /// cores lie one core's after the other's, and workers share blocks of the output features. Where
-/// they are few bytes nothing is gathered: each worker transforms what its blocks need.
+/// they are few bytes, or many with few channels, nothing is gathered: each worker transforms what
+/// its features need, all at once or a block of tiles at a time.
 /// spec  of one core, of the kind backward_weights
 /// returns nothing where it does not apply or would not pay for the images of all cores
 std::optional<StackedGradient> make_filtered_gradient(const ConvolutionSpec& spec, int cores,

@@ -29,10 +29,12 @@ struct FilteringLimits {
     std::int64_t weights_bytes_max = 5 << 19;
     /// Of the transformed windows of all tiles, which slices share; beyond, there is one slice.
     std::int64_t windows_bytes_max = 32 << 20;
-    /// Of the planes of a gradient of weights of few tiles, which stay in a core's caches; and of
-    /// those of all cores' images, which each worker makes for itself.
+    /// Of the planes of a gradient of weights of few tiles, which stay in a core's caches; of those
+    /// of all cores' images, which each worker makes for itself; and of those that are gathered for
+    /// all workers: beyond, each makes a block of them at a time.
     std::int64_t gradient_planes_bytes_max = 3 << 19;
     std::int64_t direct_bytes_max = 1 << 20;
+    std::int64_t gathered_bytes_max = 8 << 20;
 };
 
 /// What is read in windows, what comes out (or its gradient) in tiles.

@@ -110,6 +110,13 @@ const Joined filtered[] = {
     {"bf16_tiles", {4, 64, 8, 8}, {64, 64, 3, 3}, 1, 1, DType::bf16},
 };
 
+// The same where the planes take so much that each worker makes a block of tiles at a time, here of
+// several cores.
+const Joined in_blocks[] = {
+    {"tiles_that_hang_over_in_blocks", {27, 512, 3, 3}, {32, 512, 3, 3}, 1, 1},
+    {"bf16_tiles_in_blocks", {46, 256, 3, 3}, {64, 256, 3, 3}, 1, 1, DType::bf16},
+};
+
 // The same where all planes take more than a worker's caches hold: they are gathered before.
 const Joined gathered[] = {
     {"tiles_of_several_images", {8, 256, 4, 4}, {64, 256, 3, 3}, 1, 1},
@@ -139,6 +146,9 @@ TEST_P(FilteredGradients, of_all_cores_are_what_the_reference_says) {
     expect_filtered(GetParam(), false);
 }
 
+INSTANTIATE_TEST_SUITE_P(InBlocks, FilteredGradients, testing::ValuesIn(in_blocks),
+                         [](const auto& test) { return std::string(test.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(Cases, FilteredGradients, testing::ValuesIn(filtered),
                          [](const auto& test) { return std::string(test.param.name); });
 
@@ -155,7 +165,7 @@ TEST(JoinedGradient, has_the_same_bits_on_any_number_of_workers) {
     std::vector<Tensor> outputs;
     for (const std::span<const Joined> cases :
          {std::span<const Joined>(joined), std::span<const Joined>(filtered),
-          std::span<const Joined>(gathered).first(2)})
+          std::span<const Joined>(gathered).first(2), std::span<const Joined>(in_blocks)})
         for (const Joined& c : cases) {
             if (c.dtype == DType::bf16 && !multiplies_bf16()) continue;
             outputs.push_back(all_reduce(
