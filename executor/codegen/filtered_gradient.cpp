@@ -245,8 +245,8 @@ std::optional<StackedGradient> make_in_blocks(const BlockPlan& plan, int workers
         const std::size_t cores = call.reads.size() / 2;
         std::byte* const windows = call.writes[1] + call.worker * scratch_bytes;
         std::byte* const tiles = windows + planes_bytes(plan.windows());
-        std::byte* const rest = tiles + planes_bytes(plan.tiles());
-        std::byte* const sums = rest + rest_bytes;
+        std::byte* const sums = tiles + planes_bytes(plan.tiles());
+        std::byte* const rest = sums + plan.slices_at_once * sums_bytes;
         for (std::int64_t begin = call.begin; begin < call.end; begin += plan.slices_at_once) {
             const std::int64_t end = std::min(begin + plan.slices_at_once, call.end);
             for (std::int64_t block = 0; block < plan.cut.blocks(); ++block) {
