@@ -48,16 +48,12 @@ Packing packing_of(const Filtering& filtering, int workers) {
 }
 
 /// A convolution and how it is cut.
-struct Plan {
-    Filtering filtering;
-    FilteringCut cut;
-
+struct Plan : FilteringPlan {
     Plan(const ConvolutionSpec& spec, const FilteringLimits& limits)
-        : filtering(filtering_of(spec)),
-          cut(cut_of(filtering, filtering_limits_for(spec, limits))) {}
+        : FilteringPlan{filtering_of(spec), {}} {
+        cut = cut_of(filtering, filtering_limits_for(spec, limits));
+    }
 
-    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
-    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
     View weights() const { return planes_view(filtering.windows.channels, cut.results_at_once); }
 };
 
@@ -125,17 +121,6 @@ std::optional<LibraryKernel> make_images(const Plan& plan, int workers) {
             is_packed ? std::optional(packing_of<Operand>(plan.filtering, workers)) : std::nullopt};
 }
 
-/// A block's tiles times its windows, [results' channels, windows' channels], or that added to what
-/// is there. Slices first: the library makes a copy of what it has to turn around.
-std::optional<LibraryKernel> make_sum(const Plan& plan, bool adds, int workers) {
-    return make_matmul(
-        {.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
-         .rhs = plan.windows(),
-         .result = planes_view(plan.cut.results_at_once, plan.filtering.windows.channels),
-         .adds = adds},
-        workers);
-}
-
 /// The planes of x and dy where all tiles and channels are done at once.
 std::int64_t gradient_planes_bytes(const Plan& plan) {
     return planes_bytes(plan.windows()) + planes_bytes(plan.tiles());
@@ -175,8 +160,8 @@ std::optional<LibraryKernel> make_weights(const Plan& plan, const FilteringLimit
     if (plan.cut.blocks() == 1 && plan.cut.slices == 1 &&
         gradient_planes_bytes(plan) <= limits.gradient_planes_bytes_max)
         return make_weights_at_once<Operand, Result>(plan);
-    const auto first = make_sum(plan, false, workers);
-    const auto next = plan.cut.blocks() == 1 ? first : make_sum(plan, true, workers);
+    const auto first = make_gradient_product(plan, false, workers);
+    const auto next = plan.cut.blocks() == 1 ? first : make_gradient_product(plan, true, workers);
     if (!first || !next) return {};
     const std::int64_t weights_bytes = planes_bytes(plan.weights());
     const auto run = [=, first = *first, next = *next](const KernelCall& call) {

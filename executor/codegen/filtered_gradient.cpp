@@ -30,13 +30,11 @@ std::int64_t slice_bytes(const Filtering& filtering) {
 }
 
 /// How the gradient of all cores' images is made: the planes of all tiles, [36, rows, channels],
-/// the results' channels in blocks, each with planes of its own.
-struct JoinedPlan {
-    Filtering filtering;    ///< of one core
-    FilteringCut cut;       ///< of all cores: one block of all tiles, several slices
-
+/// the results' channels in slices, each with planes of its own. The filtering is one core's, the
+/// cut that of all: one block.
+struct JoinedPlan : FilteringPlan {
     JoinedPlan(const ConvolutionSpec& spec, int cores, const FilteringLimits& limits)
-        : filtering(filtering_of(spec)) {
+        : FilteringPlan{filtering_of(spec), {}} {
         FilteringLimits of_all = filtering_limits_for(spec, limits);
         of_all.tiles_at_once = filtering.tiles.tile_count() * cores;
         of_all.windows_bytes_max = std::numeric_limits<std::int64_t>::max();
@@ -44,9 +42,6 @@ struct JoinedPlan {
         cut = cut_of(filtering_of(spec_of_all(spec, cores)), of_all);
     }
 
-    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
-    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
-    View weights() const { return planes_view(cut.results_at_once, filtering.windows.channels); }
     /// Those of a core, and the rest of the rows with the last one.
     TileBlock block(std::int64_t core) const {
         const std::int64_t count = filtering.tiles.tile_count(), first = core * count;
@@ -79,12 +74,9 @@ Kernel make_joined_planes(const JoinedPlan& plan) {
 
 template <class Operand>
 std::optional<StackedGradient> make_joined(const JoinedPlan& plan, int workers) {
-    const auto sum = make_matmul({.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
-                                  .rhs = plan.windows(),
-                                  .result = plan.weights()},
-                                 workers);
+    const auto sum = make_gradient_product(plan, false, workers);
     if (!sum) return {};
-    const std::int64_t sums_bytes = planes_bytes(plan.weights());
+    const std::int64_t sums_bytes = planes_bytes(plan.gradient());
     const std::int64_t scratch_bytes =
         sums_bytes + std::max(filtered_held_bytes, sum->scratch_bytes);
     const auto run = [=, sum = *sum](const KernelCall& call) {
@@ -177,26 +169,20 @@ StackedGradient make_direct(const DirectPlan& plan, int workers) {
 
 /// The gradient of all cores' images where the planes of all tiles are too many for a worker's
 /// caches: each worker goes through the tiles of all cores block by block, and adds what its
-/// results' channels get to planes of sums.
-struct BlockPlan {
-    Filtering filtering;    ///< of one core
-    FilteringCut cut;       ///< of all cores: several slices
+/// results' channels get to planes of sums. The filtering is one core's, the cut that of all.
+struct BlockPlan : FilteringPlan {
     std::int64_t slices_at_once;
 
     BlockPlan(const ConvolutionSpec& spec, int cores, int workers, const FilteringLimits& limits)
-        : filtering(filtering_of(spec)) {
-        FilteringLimits of_all = filtering_limits_for(spec, limits);
-        of_all.tiles_at_once = limits.tiles_at_once / 2;    // the sums want room beside them
+        : FilteringPlan{filtering_of(spec), {}} {
+        FilteringLimits of_all = limits;
+        of_all.tiles_at_once /= 2;    // the sums want room beside them
         cut = cut_of(filtering_of(spec_of_all(spec, cores)), of_all);
         // As narrow as can be: eight workers share 128 channels, and two are as fast as with 64.
         cut.results_at_once = filtered_channels;
         cut.slices = filtering.tiles.channels / filtered_channels;
         slices_at_once = (cut.slices + workers - 1) / workers;
     }
-
-    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
-    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
-    View weights() const { return planes_view(cut.results_at_once, filtering.windows.channels); }
 
     /// Calls body(core, some of its tiles, the row of the planes that they begin with) for a block.
     void for_each_core(std::int64_t number, const auto& body) const {
@@ -227,16 +213,10 @@ bool is_better_in_blocks(const ConvolutionSpec& all, const FilteringLimits& limi
 
 template <class Operand>
 std::optional<StackedGradient> make_in_blocks(const BlockPlan& plan, int workers) {
-    const auto make_sum = [&](bool adds) {
-        return make_matmul({.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
-                            .rhs = plan.windows(),
-                            .result = plan.weights(),
-                            .adds = adds},
-                           workers);
-    };
-    const auto first = make_sum(false), next = make_sum(true);
+    const auto first = make_gradient_product(plan, false, workers);
+    const auto next = make_gradient_product(plan, true, workers);
     if (!first || !next) return {};
-    const std::int64_t sums_bytes = planes_bytes(plan.weights());
+    const std::int64_t sums_bytes = planes_bytes(plan.gradient());
     const std::int64_t rest_bytes =
         std::max({filtered_held_bytes, first->scratch_bytes, next->scratch_bytes});
     const std::int64_t scratch_bytes = planes_bytes(plan.windows()) + planes_bytes(plan.tiles()) +

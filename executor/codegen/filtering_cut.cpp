@@ -148,6 +148,16 @@ std::int64_t planes_bytes(const View& planes) {
     return element_count(planes) * float_bytes;
 }
 
+// Slices first: the library makes a copy of what it has to turn around.
+std::optional<LibraryKernel> make_gradient_product(const FilteringPlan& plan, bool adds,
+                                                   int workers) {
+    return make_matmul({.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
+                        .rhs = plan.windows(),
+                        .result = plan.gradient(),
+                        .adds = adds},
+                       workers);
+}
+
 void multiply_planes(const LibraryKernel& product, int worker, const std::byte* lhs,
                      const std::byte* rhs, std::byte* result, std::byte* scratch) {
     const std::array reads{lhs, rhs};

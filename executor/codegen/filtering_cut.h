@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "executor/codegen/kernels/minimal_filtering.h"
 #include "executor/codegen/kernels/view.h"
@@ -102,6 +103,23 @@ template <class T>
 const T* array_at(const std::byte* bytes) {
     return reinterpret_cast<const T*>(bytes);
 }
+
+/// A convolution or gradient and how it is cut.
+struct FilteringPlan {
+    Filtering filtering;
+    FilteringCut cut;
+
+    /// The planes of a block.
+    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
+    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
+    /// The planes of a slice of a gradient.
+    View gradient() const { return planes_view(cut.results_at_once, filtering.windows.channels); }
+};
+
+/// The gradient planes of a slice: a block's tiles times its windows, or that added to what is
+/// there.
+std::optional<LibraryKernel> make_gradient_product(const FilteringPlan& plan, bool adds,
+                                                   int workers);
 
 /// A product of planes by a kernel of the library.
 void multiply_planes(const LibraryKernel& product, int worker, const std::byte* lhs,

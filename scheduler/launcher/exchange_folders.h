@@ -32,7 +32,7 @@ inline constexpr int exchanged_entries_max = 4096;
 /// `target` holds, and leaves the folder that was there, empty, in the place of `fresh`. Each file
 /// has its path at each moment; only a walk along the path that was in the old folder when they
 /// changed places, and goes on after the old names went, finds nothing: who reads or removes below
-/// `target` takes "no such file" for an answer after a second walk. What may be done below `fresh`
+/// `target` believes "no such file" after a second walk. What may be done below `fresh`
 /// (the rules of Landlock go with a folder, not with its name) may be done below `target` from then
 /// on, and what was allowed there before is no longer. Both are of one file system.
 /// `expected`: the folder that must stand at `target`.

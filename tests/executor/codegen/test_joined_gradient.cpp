@@ -113,8 +113,8 @@ const Joined filtered[] = {
 // The same where the planes take so much that each worker makes a block of tiles at a time, here of
 // several cores.
 const Joined in_blocks[] = {
-    {"tiles_that_hang_over_in_blocks", {27, 512, 3, 3}, {32, 512, 3, 3}, 1, 1},
-    {"bf16_tiles_in_blocks", {46, 256, 3, 3}, {64, 256, 3, 3}, 1, 1, DType::bf16},
+    {"tiles_that_hang_over", {27, 512, 3, 3}, {32, 512, 3, 3}, 1, 1},
+    {"bf16_tiles", {46, 256, 3, 3}, {64, 256, 3, 3}, 1, 1, DType::bf16},
 };
 
 // The same where all planes take more than a worker's caches hold: they are gathered before.
