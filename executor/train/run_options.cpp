@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/cache/environment.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/runtime/run_plan.h"
 #include "executor/train/kept_parts.h"
 #include "executor/train/settings.h"
@@ -13,7 +14,7 @@ namespace {
 
 /// Elsewhere bf16 saves memory and no time.
 bool has_bf16_products() {
-    return __builtin_cpu_supports("avx512bf16") != 0;
+    return instruction_set() >= InstructionSet::avx512_core_bf16;
 }
 
 bool decodes_images(const TrainData& data) {
@@ -64,7 +65,8 @@ EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, Object
             .precision = precision_policy(plan.spec.train.precision),
             .cache = cache,
             .programs = plan.kept != nullptr ? &plan.kept->programs : nullptr,
-            .cpu_scope = plan.cpu_scope};
+            .cpu_scope = plan.cpu_scope,
+            .chooses_workers = !plan.keeps_workers};
 }
 
 LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {

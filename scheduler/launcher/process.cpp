@@ -44,7 +44,8 @@ constexpr int slice_memory_place = 6;
 constexpr int first_free_place = 7;
 
 /// What an executor may know of our environment: nothing that could hold a secret.
-constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
+constexpr std::array passed_on{
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "ONEDNN_MAX_CPU_ISA"};
 
 /// Ours, not the process's, to have too few of: what is asked is not answered.
 bool is_exhausted(int reason) {

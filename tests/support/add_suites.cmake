@@ -1,7 +1,9 @@
 # Read by ctest, not by the build: each suite of a test program is one case, so that what starts with a process (sanitizers, a
 # PostgreSQL) starts once for the suite and not for each of its tests. ctest counts cases; the file that a case writes below
-# `results` says which tests of it passed. Given: module, program, timeout_s, results.
+# `results` says which tests of it passed. Given: module, program, timeout_s, results, and on_each_instruction_set: suites that run once
+# more for each lower instruction set, as regular expressions.
 include("${CMAKE_CURRENT_LIST_DIR}/long_tests.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/instruction_sets.cmake")
 if(NOT EXISTS "${program}")
   add_test("${module}_is_not_built" "${module}_is_not_built")
   return()
@@ -18,11 +20,23 @@ if(NOT EXISTS "${listed}" OR "${program}" IS_NEWER_THAN "${listed}")
 endif()
 file(READ "${listed}" suites)
 
-foreach(suite IN LISTS suites)
-  set(name "${module}.${suite}")
+function(add_suite name suite environment)
   string(REPLACE "/" "_" file "${name}")
   add_test("${name}" "${program}" "--gtest_filter=${suite}.*")
   set_tests_properties("${name}" PROPERTIES TIMEOUT ${timeout_s} LABELS "${module}"
-    ENVIRONMENT "GTEST_OUTPUT=xml:${results}/${file}.xml;GTEST_BRIEF=1")
+    ENVIRONMENT "GTEST_OUTPUT=xml:${results}/${file}.xml;GTEST_BRIEF=1;${environment}")
   begin_early("${name}")
+endfunction()
+
+foreach(suite IN LISTS suites)
+  add_suite("${module}.${suite}" "${suite}" "")
+  foreach(pattern IN LISTS on_each_instruction_set)
+    if(suite MATCHES "${pattern}")
+      foreach(instruction_set IN LISTS instruction_sets)
+        string(TOLOWER "${instruction_set}" word)
+        add_suite("${module}.${suite}.on_${word}" "${suite}" "ONEDNN_MAX_CPU_ISA=${instruction_set}")
+      endforeach()
+      break()
+    endif()
+  endforeach()
 endforeach()

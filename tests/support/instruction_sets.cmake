@@ -1,0 +1,17 @@
+# The instruction sets below this machine's own, as ONEDNN_MAX_CPU_ISA names them: a suite that depends on kernels runs on each, so
+# that any machine tests all that it can be held to. Read by ctest (add_suites.cmake).
+include_guard()
+file(STRINGS /proc/cpuinfo cpu_flags REGEX "^flags" LIMIT_COUNT 1)
+string(APPEND cpu_flags " ")
+set(instruction_sets)
+foreach(pair "avx2:AVX2" "avx512f:AVX512_CORE" "avx512_bf16:AVX512_CORE_BF16" "amx_bf16:AVX512_CORE_AMX")
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 flag)
+  list(GET pair 1 name)
+  if(cpu_flags MATCHES " ${flag} ")
+    list(APPEND instruction_sets ${name})
+  endif()
+endforeach()
+if(instruction_sets)
+  list(POP_BACK instruction_sets)
+endif()
