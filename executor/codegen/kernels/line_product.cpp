@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "executor/codegen/kernels/rounded_vectors.h"
+#include "executor/processor/instruction_set.h"
 
 // Sixteen results at a time, 4 rows by 4 columns, each in a register of 16 partial sums over all
 // terms: eight loads for sixteen multiply-adds, and nothing is copied or turned around. The sixteen
@@ -65,13 +66,14 @@ struct Terms {
             numbers[i] = float(from[i]);
         return numbers;
     }
-    static Floats add(const Floats& sums, const Line& a, const Line& b) { return sums + a * b; }
+    static Floats add(const Floats& sums, const Line& a, const Line& b) {
+        return multiply_add(a, b, sums);
+    }
 };
 
 #if defined(__AVX512BF16__) && defined(__AVX512BW__)
 /// Pairs of terms: the processor's own products of bf16.
-template <>
-struct Terms<BFloat16> {
+struct PairedTerms {
     using Line = __m512bh;
     static constexpr std::int64_t count = 2 * lanes;
 
@@ -85,7 +87,7 @@ struct Terms<BFloat16> {
 };
 #endif
 
-template <class Operand, class Result>
+template <class Operand, class Result, class Read>
 struct Lines {
     const Operand* left;
     const Operand* right;
@@ -99,7 +101,6 @@ struct Lines {
         static_assert(rows * columns <= lanes);
         const Operand* const a = left + row * left_step;
         const Operand* const b = right + column * right_step;
-        using Read = Terms<Operand>;
         Sums sums{};
         const auto add_terms = [&](std::int64_t term, const auto& take) {
             typename Read::Line lines[columns];
@@ -141,10 +142,10 @@ struct Lines {
     }
 };
 
-template <class Operand, class Result>
+template <class Operand, class Result, class Read = Terms<Operand>>
 void multiply_lines(const LineProduct& product, const std::byte* left, const std::byte* right,
                     std::byte* to) {
-    const Lines<Operand, Result> lines{
+    const Lines<Operand, Result, Read> lines{
         .left = reinterpret_cast<const Operand*>(left) + product.lhs.offset,
         .right = reinterpret_cast<const Operand*>(right) + product.rhs.offset,
         .to = reinterpret_cast<Result*>(to) + product.result.offset,
@@ -165,6 +166,16 @@ void multiply_lines(const LineProduct& product, const std::byte* left, const std
         lines.template multiply_columns<1>(rows, column);
 }
 
+/// By the results' type.
+template <class Operand, class Read = Terms<Operand>>
+void multiply_all(const LineProduct& product, const std::byte* left, const std::byte* right,
+                  std::byte* to) {
+    if (product.results == DType::f32)
+        multiply_lines<Operand, float, Read>(product, left, right, to);
+    else
+        multiply_lines<Operand, BFloat16, Read>(product, left, right, to);
+}
+
 }    // namespace
 
 bool LineProduct::is_possible() const {
@@ -177,13 +188,12 @@ bool LineProduct::pays() const {
 }
 
 void LineProduct::multiply(const std::byte* left, const std::byte* right, std::byte* to) const {
-    const bool is_wide = results == DType::f32;
-    if (operands == DType::f32)
-        (is_wide ? multiply_lines<float, float> : multiply_lines<float, BFloat16>)(*this, left,
-                                                                                   right, to);
-    else
-        (is_wide ? multiply_lines<BFloat16, float>
-                 : multiply_lines<BFloat16, BFloat16>)(*this, left, right, to);
+    if (operands == DType::f32) return multiply_all<float>(*this, left, right, to);
+#if defined(__AVX512BF16__) && defined(__AVX512BW__)
+    if (instruction_set() >= InstructionSet::avx512_core_bf16)
+        return multiply_all<BFloat16, PairedTerms>(*this, left, right, to);
+#endif
+    multiply_all<BFloat16>(*this, left, right, to);
 }
 
 }    // namespace slipway

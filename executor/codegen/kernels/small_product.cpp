@@ -148,9 +148,9 @@ void multiply_tile(const SmallProduct& product, const Sizes& sizes, const float*
             for (int v = 0; v < vectors; ++v)
                 line[v] = load<Floats>(right.from + term * right.step + v * lanes);
             for (int row = 0; row < rows; ++row) {
-                const float number = left[row * row_step + term * term_step];
+                const Floats number = in_all_lanes(left[row * row_step + term * term_step]);
                 for (int v = 0; v < vectors; ++v)
-                    sums[row][v] += number * line[v];
+                    sums[row][v] = multiply_add(number, line[v], sums[row][v]);
             }
         }
         const bool is_first = begin == 0 && !product.adds;
