@@ -8,33 +8,25 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "executor/codegen/telling_operands.h"
 #include "executor/tensor/array.h"
-#include "executor/tensor/bfloat16.h"
 
 // Bits may not depend on how many replicas a worker has. The library says nothing about that, and
 // it may choose another way for more images. So both kernels are run on the same numbers when the
-// program is made, and one that does not give the same bits is not used. An order of additions that
-// differs shows in any of thousands of sums of random numbers. What is compared is deterministic:
-// the same kernels give the same answer each time.
+// program is made, and one that does not give the same bits is not used. The numbers are such that
+// nothing but rounding is left of each sum (telling_operands.h): an order of additions that differs
+// shows in most results, in bf16 as in f32. Sums of ordinary numbers were compared before. In bf16
+// they hid orders that differ, and trained weights depended on the number of workers
+// (docs/decisions/0097). What is compared is deterministic: the same kernels give the same answer
+// each time.
 namespace slipway {
 
 namespace {
-
-/// Numbers in [-1, 1), the same each time.
-class Numbers {
-public:
-    float next() {
-        state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-        return float(std::int64_t(state_) >> 40) * 0x1p-23F;
-    }
-
-private:
-    std::uint64_t state_ = 4711;
-};
 
 /// Where all of a view lies, in elements.
 std::int64_t extent_of(const View& view) {
@@ -48,32 +40,6 @@ Array zeros(std::int64_t bytes) {
     Array array({DType::u8, {std::max<std::int64_t>(1, bytes)}});
     std::memset(array.bytes(), 0, std::size_t(array.byte_count()));
     return array;
-}
-
-/// As many as make sums differ, then the same again: weights may be a hundred million numbers.
-Array images_of(std::int64_t elements, DType dtype, Numbers& numbers) {
-    constexpr std::int64_t period = 65521;    // a prime: rows of a matrix do not repeat
-    const auto size = std::int64_t(size_in_bytes(dtype));
-    Array array = zeros(elements * size);
-    const std::int64_t different = std::min(elements, period);
-    for (std::int64_t i = 0; i < different; ++i) {
-        const float number = numbers.next();
-        if (dtype == DType::bf16) {
-            const BFloat16 narrow(number);
-            std::memcpy(array.bytes() + i * 2, &narrow, 2);
-        } else {
-            std::memcpy(array.bytes() + i * 4, &number, 4);
-        }
-    }
-    for (std::int64_t i = different; i < elements; i += different)
-        std::memcpy(array.bytes() + i * size, array.bytes(),
-                    std::size_t(std::min(different, elements - i) * size));
-    return array;
-}
-
-/// Of the library's own layout nobody knows the type: two numbers in bf16 are one in f32 as well.
-Array weights_of(std::int64_t bytes, Numbers& numbers) {
-    return images_of((bytes + 1) / 2, DType::bf16, numbers);
 }
 
 /// In whole lines of the cache, as replicas lie.
@@ -127,29 +93,93 @@ Operands operands_of(const MatmulSpec& spec) {
             bytes_of(extent_of(spec.rhs), spec.operands)};
 }
 
-bool have_equal_bits(const Operands& operands, const LibraryKernel& alone,
+/// A dimension of channels as [groups, channels of a group].
+View with_groups(View view, std::size_t dimension, std::int64_t groups) {
+    const auto at = std::ptrdiff_t(dimension);
+    const std::int64_t of_group = view.dims[dimension] / groups;
+    view.dims[dimension] = of_group;
+    view.dims.insert(view.dims.begin() + at, groups);
+    view.strides.insert(view.strides.begin() + at, view.strides[dimension] * of_group);
+    return view;
+}
+
+/// What a kernel multiplies and adds up: one replica's operand and the weights, and where their
+/// terms are.
+struct Factors {
+    View left, right;
+    std::size_t left_terms, right_terms;    ///< dimensions
+
+    explicit Factors(const MatmulSpec& spec)
+        : left(spec.lhs), right(spec.rhs), left_terms(2), right_terms(1) {}
+    explicit Factors(const ConvolutionSpec& spec)
+        : left(with_groups(Sides(spec).from, 1, spec.w.dims[0])),
+          right(spec.w),
+          left_terms(2),
+          right_terms(spec.kind == ConvolutionKind::forward ? 2 : 1) {}
+};
+
+/// The weights as the kernel reads them.
+Array weights_for(const LibraryKernel& kernel, const Array& plain) {
+    if (!kernel.packing) return plain;
+    Array packed = zeros(kernel.packing->layout.byte_count);
+    Array scratch = zeros(kernel.packing->scratch_bytes);
+    const std::array reads{plain.bytes()};
+    kernel.packing->kernel({.reads = reads,
+                            .writes = std::array{packed.bytes(), scratch.bytes()},
+                            .begin = 0,
+                            .end = kernel.packing->elements});
+    return packed;
+}
+
+/// Whether results tell anything: where terms are few and their sums exact, all are zero.
+bool do_tell(const Array& results, std::int64_t bytes) {
+    constexpr std::int64_t share = 16;
+    const std::span all(results.bytes(), std::size_t(results.byte_count()));
+    const auto zeros = std::ranges::count(all, std::byte{0});
+    return std::int64_t(all.size()) - zeros >= bytes / share;
+}
+
+/// How often kernels of so few results are compared: what differs in a few terms of a few columns
+/// does not show each time.
+int rounds_for(std::int64_t result_bytes) {
+    constexpr std::int64_t few_bytes = 1 << 18;
+    return result_bytes < few_bytes ? 4 : 1;
+}
+
+bool have_equal_bits(const Operands& operands, const Factors& factors, const LibraryKernel& alone,
                      const LibraryKernel& together, int replicas) {
-    const std::int64_t packed_bytes = alone.packing ? alone.packing->layout.byte_count : 0;
-    Numbers numbers;
-    const Array images =
-        images_of(operands.read_step() / std::int64_t(size_in_bytes(operands.dtype)) * replicas,
-                  operands.dtype, numbers);
-    const Array weights = weights_of(std::max(operands.weights_bytes, packed_bytes), numbers);
+    const auto size = std::int64_t(size_in_bytes(operands.dtype));
+    const TermPairs terms(factors.right.dims[factors.right_terms]);
+    WideNumbers numbers(4711);
+    Array images = zeros(operands.read_step() * replicas), plain = zeros(operands.weights_bytes);
+    fill_operand(plain.bytes(), operands.dtype, factors.right, factors.right_terms, terms,
+                 Side::right, numbers);
+    const Array weights = weights_for(alone, plain);
     const std::int64_t result_bytes = operands.written_step() * replicas;
     Array one = zeros(result_bytes), all = zeros(result_bytes);
     Array scratch = zeros(std::max(alone.scratch_bytes, together.scratch_bytes));
     const auto run = [&](const Kernel& kernel, std::int64_t replica, Array& to) {
         const std::array<const std::byte*, 2> reads{
-            std::as_const(images).bytes() + replica * operands.read_step(),
-            std::as_const(weights).bytes()};
+            std::as_const(images).bytes() + replica * operands.read_step(), weights.bytes()};
         kernel({.reads = reads,
                 .writes =
                     std::array{to.bytes() + replica * operands.written_step(), scratch.bytes()}});
     };
-    for (int replica = 0; replica < replicas; ++replica)
-        run(alone.kernel, replica, one);
-    run(together.kernel, 0, all);
-    return std::memcmp(one.bytes(), all.bytes(), std::size_t(result_bytes)) == 0;
+    for (int round = 0; round < rounds_for(result_bytes); ++round) {
+        for (int replica = 0; replica < replicas; ++replica) {
+            View left = factors.left;
+            left.offset += replica * operands.read_step() / size;
+            fill_operand(images.bytes(), operands.dtype, left, factors.left_terms, terms,
+                         Side::left, numbers);
+        }
+        for (int replica = 0; replica < replicas; ++replica)
+            run(alone.kernel, replica, one);
+        run(together.kernel, 0, all);
+        if (!do_tell(one, operands.written_bytes * replicas) ||
+            std::memcmp(one.bytes(), all.bytes(), std::size_t(result_bytes)) != 0)
+            return false;
+    }
+    return true;
 }
 
 /// What was found out, by the shapes and the way: networks repeat their convolutions, and programs
@@ -178,19 +208,22 @@ KnownEquality& known_equality() {
     return known;
 }
 
-std::string key_of(const ConvolutionSpec& all, const std::string& name) {
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", name, int(all.kind),
-                       int(all.operands), int(all.results), fmt::join(all.x.dims, ","),
-                       fmt::join(all.w.dims, ","), fmt::join(all.w.strides, ","),
-                       fmt::join(all.y.dims, ","), fmt::join(all.strides, ","),
-                       fmt::join(all.dilations, ","), fmt::join(all.padding_low, ","),
-                       fmt::join(all.padding_high, ","), all.packs_weights);
+std::string text_of(const View& view) {
+    return fmt::format("{}/{}+{}", fmt::join(view.dims, ","), fmt::join(view.strides, ","),
+                       view.offset);
 }
 
-std::string key_of(const MatmulSpec& all, const std::string& name, int replicas) {
-    return fmt::format("{} {} {} {} {} {} {}", name, replicas, int(all.operands), int(all.results),
-                       fmt::join(all.lhs.dims, ","), fmt::join(all.rhs.dims, ","),
-                       fmt::join(all.rhs.strides, ","));
+std::string key_of(const ConvolutionSpec& one, const std::string& name, int replicas) {
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", name, replicas, int(one.kind),
+                       int(one.operands), int(one.results), text_of(one.x), text_of(one.w),
+                       text_of(one.y), fmt::join(one.strides, ","), fmt::join(one.dilations, ","),
+                       fmt::join(one.padding_low, ","), fmt::join(one.padding_high, ","),
+                       one.packs_weights);
+}
+
+std::string key_of(const MatmulSpec& one, const std::string& name, int replicas) {
+    return fmt::format("{} {} {} {} {} {} {}", name, replicas, int(one.operands), int(one.results),
+                       text_of(one.lhs), text_of(one.rhs), text_of(one.result));
 }
 
 bool are_packed_alike(const LibraryKernel& a, const LibraryKernel& b) {
@@ -199,14 +232,17 @@ bool are_packed_alike(const LibraryKernel& a, const LibraryKernel& b) {
 }
 
 /// `alone` for so many replicas at once where it is one kernel for all, else nothing.
+/// limit  what both were cut by beside the spec
 template <class Spec>
 std::optional<LibraryKernel> if_equal(std::optional<LibraryKernel> together, const Spec& spec,
-                                      const std::string& key, const LibraryKernel& alone,
-                                      int replicas) {
+                                      const LibraryKernel& alone, int replicas,
+                                      std::int64_t limit = 0) {
     if (!together || !are_packed_alike(alone, *together)) return {};
-    if (!known_equality().find_or_make(
-            key, [&] { return have_equal_bits(operands_of(spec), alone, *together, replicas); }))
-        return {};
+    const std::string ways = fmt::format("{}, {}, {}", alone.name, together->name, limit);
+    const bool is_equal = known_equality().find_or_make(key_of(spec, ways, replicas), [&] {
+        return have_equal_bits(operands_of(spec), Factors(spec), alone, *together, replicas);
+    });
+    if (!is_equal) return {};
     return together;
 }
 
@@ -278,7 +314,7 @@ std::optional<LibraryKernel> make_together(const ConvolutionSpec& spec, const Li
     return if_equal(alone.name.starts_with("filtered")
                         ? make_filtered_convolution(all, workers, limits)
                         : make_convolution(all, workers),
-                    spec, key_of(all, alone.name), alone, replicas);
+                    spec, alone, replicas, limits.tiles_min);
 }
 
 /// Each product copies the right matrix into the order of its kernel: of 512 rows that is a 25th of
@@ -326,8 +362,7 @@ std::optional<LibraryKernel> make_together(const MatmulSpec& spec, const Library
         auto rows =
             alone.name == "line_product" ? make_line_product(all) : make_matmul(all, workers);
         if (rows && spec.lhs.dims[1] > 1) rows = with_copies(*std::move(rows), operands, at_once);
-        auto kernel =
-            if_equal(std::move(rows), spec, key_of(all, alone.name, at_once), alone, at_once);
+        auto kernel = if_equal(std::move(rows), spec, alone, at_once);
         if (kernel) return in_groups(*std::move(kernel), operands, at_once, replicas);
     }
     return {};

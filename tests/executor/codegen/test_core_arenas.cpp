@@ -17,7 +17,8 @@ Graph layer() {
     const auto of_core = [] {
         return input({DType::f32, {rows, features}}, Placement::per_core, "x");
     };
-    const Tensor w = input({DType::f32, {features, features}}, Placement::replicated, "w");
+    // Of each core: rows by weights that all share would run together.
+    const Tensor w = input({DType::f32, {features, features}}, Placement::per_core, "w");
     Tensor y = tanh(of_core());
     for (int i = 0; i < 4; ++i)
         y = tanh(matmul(y, w) + y);

@@ -302,12 +302,12 @@ TEST(FilteredConvolution, is_not_made_where_it_does_not_apply_or_pay) {
         other.operands = other.results = DType::bf16;
         return is_made(other, limits);
     };
-    FilteringLimits tiles = good.limits, channels = good.limits;
+    FilteringLimits tiles = good.limits, many_channels = good.limits;
     tiles.takes_bf16 = false;
-    channels.channels_min_in_bf16 = 64;
+    many_channels.channels_min_in_bf16 = 64;
     EXPECT_TRUE(is_made_in_bf16(good.limits));
     EXPECT_FALSE(is_made_in_bf16(tiles)) << "multiplied in tiles bf16 is faster";
-    EXPECT_FALSE(is_made_in_bf16(channels)) << "few channels";
+    EXPECT_FALSE(is_made_in_bf16(many_channels)) << "few channels";
     const auto is_made_with = [&](std::int64_t channels, std::array<std::int64_t, 2> extents) {
         FilteredCase other = good;
         other.channels = channels;
