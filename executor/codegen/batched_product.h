@@ -9,8 +9,8 @@
 namespace slipway {
 
 /// Whether it is a product in f32 of per-core matrices that take no more memory than it does, or
-/// the gradient of a convolution's weights that may pay (joined_gradient.h). Not of bf16 where the
-/// processor multiplies that in tiles: nobody has measured it there.
+/// the gradient of a convolution's weights that may pay (joined_gradient.h). Of bf16 that the
+/// processor multiplies in tiles only where a core's rows are few.
 bool pays_to_join(const Tensor& tensor);
 
 /// Whether it is a scatter_add of what each core has: of the gradients of a look-up in a table that

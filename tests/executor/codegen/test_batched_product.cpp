@@ -90,7 +90,6 @@ TEST(BatchedProducts, of_an_operand_that_was_copied) {
 // Goal: blocks of rows, the last with fewer, and a transposed result. Products of bf16 are exact in
 // f32, where they are summed.
 TEST(BatchedProducts, of_bf16) {
-    if (multiplies_bf16_in_tiles()) GTEST_SKIP() << "each core's own where bf16 runs in tiles";
     if (!multiplies_bf16()) GTEST_SKIP() << "the library has no bf16 on this processor";
     const Tensor x = core_input({20, 500}, DType::bf16), dy = core_input({20, 130}, DType::bf16);
     const Tensor sum = all_reduce(dot_general(x, dy, over_rows_of_bf16));
@@ -107,19 +106,18 @@ Graph gradient_of_weights(std::int64_t rows, Dims weights, DType dtype) {
 }
 
 // Goal: up to 64 rows of a core are stacked for one product, in bf16 up to 256 if the result is
-// small.
+// small, in tiles up to 128.
 TEST(BatchedProducts, of_stacked_rows) {
     const auto stacks = [](const Graph& graph) {
         return steps_of(graph).find("rows of all cores") != std::string::npos;
     };
     EXPECT_TRUE(stacks(gradient_of_weights(64, {260, 270}, DType::f32)));
     EXPECT_FALSE(stacks(gradient_of_weights(65, {260, 270}, DType::f32)));
-    if (multiplies_bf16_in_tiles()) GTEST_SKIP() << "each core's own where bf16 runs in tiles";
     if (!multiplies_bf16()) GTEST_SKIP() << "the library has no bf16 on this processor";
     EXPECT_TRUE(stacks(gradient_of_weights(64, {1025, 1024}, DType::bf16)));
     EXPECT_FALSE(stacks(gradient_of_weights(65, {1025, 1024}, DType::bf16)));
     EXPECT_FALSE(stacks(gradient_of_weights(257, {260, 270}, DType::bf16)));
-    for (const std::int64_t rows : {65, 256}) {
+    for (const std::int64_t rows : {65, multiplies_bf16_in_tiles() ? 128 : 256}) {
         const Graph graph = gradient_of_weights(rows, {260, 270}, DType::bf16);
         EXPECT_TRUE(stacks(graph));
         expect_batched(graph, rows);
@@ -139,7 +137,7 @@ Tensor gradient_of_table(const Tensor& logit_gradients, const Tensor& x) {
 TEST(BatchedProducts, with_rows_that_are_added_to_them) {
     const Tensor gradient = gradient_of_table(core_input({6, 40}), core_input({6, 64}));
     expect_batched(graph_of({all_reduce(gradient) * constant(2.0)}), 20);
-    if (multiplies_bf16_in_tiles() || !multiplies_bf16()) return;
+    if (!multiplies_bf16()) return;
     const Tensor of_bf16 =
         gradient_of_table(core_input({6, 40}, DType::bf16), core_input({6, 64}, DType::bf16));
     expect_batched(graph_of({all_reduce(of_bf16) * constant(2.0)}), 20);
