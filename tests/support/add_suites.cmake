@@ -1,7 +1,7 @@
 # Read by ctest, not by the build: each suite of a test program is one case, so that what starts with a process (sanitizers, a
 # PostgreSQL) starts once for the suite and not for each of its tests. ctest counts cases; the file that a case writes below
-# `results` says which tests of it passed. Given: module, program, timeout_s, results, and on_each_instruction_set: suites that run once
-# more for each lower instruction set, as regular expressions.
+# `results` says which tests of it passed. Given: module, program, timeout_s, results, and on_each_instruction_set and
+# on_one_instruction_set_less: suites that run once more for each lower instruction set, or for the highest of these.
 include("${CMAKE_CURRENT_LIST_DIR}/long_tests.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/instruction_sets.cmake")
 if(NOT EXISTS "${program}")
@@ -28,15 +28,24 @@ function(add_suite name suite environment)
   begin_early("${name}")
 endfunction()
 
+# Once more on each of `sets` if one of `patterns` matches.
+function(add_suite_on sets suite patterns)
+  list(JOIN patterns "|" pattern)
+  if("${pattern}" STREQUAL "" OR NOT suite MATCHES "${pattern}")
+    return()
+  endif()
+  foreach(instruction_set IN LISTS sets)
+    string(TOLOWER "${instruction_set}" word)
+    add_suite("${module}.${suite}.on_${word}" "${suite}" "ONEDNN_MAX_CPU_ISA=${instruction_set}")
+  endforeach()
+endfunction()
+
+set(highest "${instruction_sets}")
+if(highest)
+  list(GET highest -1 highest)
+endif()
 foreach(suite IN LISTS suites)
   add_suite("${module}.${suite}" "${suite}" "")
-  foreach(pattern IN LISTS on_each_instruction_set)
-    if(suite MATCHES "${pattern}")
-      foreach(instruction_set IN LISTS instruction_sets)
-        string(TOLOWER "${instruction_set}" word)
-        add_suite("${module}.${suite}.on_${word}" "${suite}" "ONEDNN_MAX_CPU_ISA=${instruction_set}")
-      endforeach()
-      break()
-    endif()
-  endforeach()
+  add_suite_on("${instruction_sets}" "${suite}" "${on_each_instruction_set}")
+  add_suite_on("${highest}" "${suite}" "${on_one_instruction_set_less}")
 endforeach()
