@@ -37,7 +37,8 @@ Json to_json(const CheckpointWriter& writer) {
     return {{"program", writer.program},
             {"build", writer.build},
             {"format", writer.format},
-            {"spec_version", writer.spec_version}};
+            {"spec_version", writer.spec_version},
+            {"instruction_set", writer.instruction_set}};
 }
 
 std::optional<CheckpointWriter> read_checkpoint_writer(const Json& json) {
@@ -47,8 +48,22 @@ std::optional<CheckpointWriter> read_checkpoint_writer(const Json& json) {
     const auto format = version_member(json, "format");
     const auto spec_version = version_member(json, "spec_version");
     if (!program || !build || !format || !spec_version) return std::nullopt;
-    return CheckpointWriter{
-        .program = *program, .build = *build, .format = *format, .spec_version = *spec_version};
+    // Of builds that did not say: none.
+    const auto instruction_set = text_member(json, "instruction_set");
+    return CheckpointWriter{.program = *program,
+                            .build = *build,
+                            .format = *format,
+                            .spec_version = *spec_version,
+                            .instruction_set = instruction_set.value_or("")};
+}
+
+std::string other_instruction_set(const CheckpointWriter& writer, std::string_view checkpoint,
+                                  std::string_view ours) {
+    if (writer.instruction_set.empty() || writer.instruction_set == ours) return {};
+    return fmt::format(
+        "checkpoint {} was computed with {}, and this host computes with {}: the last digits of "
+        "weights and metrics will differ from those of a run on one kind of processor",
+        checkpoint, writer.instruction_set, ours);
 }
 
 std::string incompatibility(const CheckpointWriter& writer, std::string_view checkpoint) {

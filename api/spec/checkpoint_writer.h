@@ -23,6 +23,7 @@ struct CheckpointWriter {
     std::string build{};      ///< the linker's mark of the program file
     int format = checkpoint_format_version;
     int spec_version = job_spec_version;
+    std::string instruction_set{};    ///< that it was computed with; empty: it is not known
     bool operator==(const CheckpointWriter&) const = default;
 };
 
@@ -31,6 +32,11 @@ Json to_json(const CheckpointWriter& writer);
 /// What a file or a frame says, which is not believed: texts are cut at 200 bytes. None when it is
 /// no writer (null: of a build that did not say).
 std::optional<CheckpointWriter> read_checkpoint_writer(const Json& json);
+
+/// Why numbers that are computed from here on may differ in their last bits from those of the
+/// writer, in words; empty: they do not, or it is not known. `ours` is the instruction set here.
+std::string other_instruction_set(const CheckpointWriter& writer, std::string_view checkpoint,
+                                  std::string_view ours);
 
 /// Why this build cannot go on from a checkpoint; empty: it can. `checkpoint` is what the reader
 /// knows it by.

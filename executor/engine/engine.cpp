@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 
 #include "api/base/clock.h"
@@ -28,7 +29,9 @@
 // must have no other owner, which is checked for every run. What a program of several processes
 // leaves in shards is its caller's to gather: the arrays are, and only the caller knows who reads
 // them. In debug builds equal hashes are
-// checked to mean equal graphs.
+// checked to mean equal graphs. Where the engine chooses its workers, a program is made for each
+// number that is tried, and the runtime is replaced by one with as many threads: one lives at a
+// time, so that no arena is there twice.
 namespace slipway {
 
 /// A program ready to run, and what is known about it.
@@ -41,6 +44,7 @@ public:
     GraphShapes shapes;
     std::string canonical;        ///< the graph it was made from; debug builds only
     bool saves_memory = false;    ///< as of LowerOptions
+    ProgramKey key;
 };
 
 namespace {
@@ -158,8 +162,22 @@ double seconds_since(Tick begin) {
 struct Engine::Parts {
     explicit Parts(const EngineOptions& the_options)
         : options(the_options),
-          runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope,
-                  the_options.collectives) {}
+          granted(make_team(the_options.cores, the_options.workers)),
+          choice(chooses(the_options) ? granted.workers : 1) {
+        make_runtime(granted.workers);
+    }
+
+    static bool chooses(const EngineOptions& options) {
+        return options.chooses_workers && options.collectives == nullptr;
+    }
+
+    int wanted_workers() const { return chooses(options) ? choice.workers() : granted.workers; }
+
+    void make_runtime(int workers) {
+        runtime.reset();    // its threads and CPUs first
+        runtime = std::make_unique<Runtime>(Team{.cores = granted.cores, .workers = workers},
+                                            options.cpu_scope, options.collectives);
+    }
 
     /// Nothing is in shards where there is no other process.
     std::optional<ShardedUpdate> sharded(const std::optional<ShardedUpdate>& update) const {
@@ -167,14 +185,13 @@ struct Engine::Parts {
     }
 
     ProgramKey key_of(const Hash128& hash, const std::optional<ShardedUpdate>& update) const {
-        const Team& team = runtime.team();
         Hasher hasher;
         hasher.add(hash);
         for (const std::size_t input : update ? update->state : std::vector<std::size_t>{})
             hasher.add(std::uint64_t(input));
         return {.hash = update ? hasher.finish() : hash,
-                .cores = team.cores,
-                .workers = team.workers,
+                .cores = granted.cores,
+                .workers = granted.workers,
                 .in_blocks = sums_in_blocks(options)};
     }
 
@@ -226,10 +243,11 @@ struct Engine::Parts {
     }
 
     void measure_run(const Executable& executable) {
-        const RunTimes& times = runtime.times();
-        std::chrono::duration<double> waiting{0}, reducing{0};
+        const RunTimes& times = runtime->times();
+        std::chrono::duration<double> waiting{0}, reducing{0}, running{0};
         for (const WorkerTimes& worker : times.workers) {
             waiting += worker.waiting;
+            running += worker.end - worker.begin;
             reducing = std::max<std::chrono::duration<double>>(reducing, worker.reducing);
         }
         const Tick end = times.end;
@@ -243,48 +261,112 @@ struct Engine::Parts {
         if (!have_run.insert(&executable).second) metrics.count(Counter::cached_compile);
         ++counters.executions;
         counters.execute_s += execute_s;
+        if (chooses(options))
+            choose_by(executable, {.seconds = execute_s, .working_s = (running - waiting).count()});
     }
 
-    std::shared_ptr<const Executable> build(const Graph& graph,
+    /// One program decides for all: the one that takes most of the time.
+    void choose_by(const Executable& executable, const TimedRun& run) {
+        double& mine_s = spent_s[&executable];
+        mine_s += run.seconds;
+        if (deciding == nullptr || mine_s > 2 * spent_s[deciding]) {
+            if (deciding != nullptr && deciding != &executable) choice.measure_anew();
+            deciding = &executable;
+        }
+        if (deciding == &executable) choice.ran(run);
+    }
+
+    /// The program for so many workers; null: it would take too much memory.
+    std::shared_ptr<const Executable> made_for(const Executable& executable, int workers) {
+        ProgramKey key = executable.key;
+        key.workers = workers;
+        std::shared_ptr<const Executable> made = programs.find(key);
+        if (!made && options.programs != nullptr) made = options.programs->find(key);
+        if (!made) {
+            const Tick begin = system_clock().tick();
+            auto fresh = std::make_shared<Executable>();
+            fresh->shapes = executable.shapes;
+            fresh->optimized = executable.optimized;
+            fresh->canonical = executable.canonical;
+            lower_for(*fresh, {.cores = granted.cores, .workers = workers}, {});
+            fresh->key = key;
+            counters.compile_s += seconds_since(begin);
+            made = fresh;
+            if (options.programs != nullptr) options.programs->insert(key, made);
+        }
+        if (!fits(made->memory, options.memory_bytes_max)) return nullptr;
+        programs.insert(key, made);
+        return made;
+    }
+
+    /// What runs the program with as many workers as are wanted, and the runtime for it.
+    const Executable& ready(const Executable& executable) {
+        changing_s = 0;
+        const int wanted = needs_all.contains(&executable) ? granted.workers : wanted_workers();
+        if (last_used(executable).key.workers == wanted && runtime->team().workers == wanted)
+            return last_used(executable);
+        const Tick begin = system_clock().tick();
+        std::shared_ptr<const Executable>& used = in_use[&executable];
+        used = wanted == granted.workers ? nullptr : made_for(executable, wanted);
+        if (!used && wanted != granted.workers) {
+            needs_all.insert(&executable);
+            if (deciding == &executable) choice.cannot_run(wanted);
+        }
+        const int workers = last_used(executable).key.workers;
+        if (runtime->team().workers != workers) make_runtime(workers);
+        changing_s = seconds_since(begin);
+        return last_used(executable);
+    }
+
+    const Executable& last_used(const Executable& executable) const {
+        const auto used = in_use.find(&executable);
+        return used == in_use.end() || !used->second ? executable : *used->second;
+    }
+
+    std::shared_ptr<const Executable> build(const Graph& graph, const ProgramKey& key,
                                             const std::optional<ShardedUpdate>& update) const {
         const auto executable = std::make_shared<Executable>();
         executable->shapes = shapes_of(graph);
-        const Team& team = runtime.team();
         executable->optimized = optimized_of(graph, options);
-        const auto make_program = [&](bool saves_memory) {
-            executable->saves_memory = saves_memory;
-            executable->program =
-                lower(executable->optimized, {.workers = team.workers,
-                                              .cores = team.cores,
-                                              .in_blocks = sums_in_blocks(options),
-                                              .saves_memory = saves_memory,
-                                              .kernels = kernels});
-            executable->plan = make_run_plan(executable->program, team, update);
-            executable->memory = memory_of(executable->program, team, executable->plan.exchange,
-                                           options.collectives);
-        };
-        make_program(false);
-        if (!fits(executable->memory, options.memory_bytes_max) &&
-            can_save_memory(executable->program, false))
-            make_program(true);
+        executable->key = key;
+        lower_for(*executable, granted, update);
         require_memory(executable->memory, options.memory_bytes_max);
         if (keeps_canonical) executable->canonical = canonical_text(graph);
         return executable;
+    }
+
+    /// The program of its optimised graph; where it does not fit, one that saves memory.
+    void lower_for(Executable& executable, const Team& team,
+                   const std::optional<ShardedUpdate>& update) const {
+        const auto make_program = [&](bool saves_memory) {
+            executable.saves_memory = saves_memory;
+            executable.program = lower(executable.optimized, {.workers = team.workers,
+                                                              .cores = team.cores,
+                                                              .in_blocks = sums_in_blocks(options),
+                                                              .saves_memory = saves_memory,
+                                                              .kernels = kernels});
+            executable.plan = make_run_plan(executable.program, team, update);
+            executable.memory =
+                memory_of(executable.program, team, executable.plan.exchange, options.collectives);
+        };
+        make_program(false);
+        if (!fits(executable.memory, options.memory_bytes_max) &&
+            can_save_memory(executable.program, false))
+            make_program(true);
     }
 
     Bindings bind(const Program& program, std::span<const Value> inputs,
                   std::vector<Value>& outputs) const {
         Bindings bindings;
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            bindings.inputs.push_back(
-                addresses_of(inputs[i], program.inputs[i], i, runtime.team().cores));
+            bindings.inputs.push_back(addresses_of(inputs[i], program.inputs[i], i, granted.cores));
         require_sole_owners(program, bindings);
         for (const Slot& slot : program.outputs) {
             Value& output = outputs.emplace_back();
             if (slot.donated) {
                 output = inputs[*slot.donated];
             } else {
-                for (int core = 0; core < (slot.per_core ? runtime.team().cores : 1); ++core)
+                for (int core = 0; core < (slot.per_core ? granted.cores : 1); ++core)
                     output.arrays.emplace_back(slot.shape);
             }
             std::vector<std::byte*>& addresses = bindings.outputs.emplace_back();
@@ -297,13 +379,20 @@ struct Engine::Parts {
     const EngineOptions options;
     // Shared: programs keep it alive, and all of an engine's programs share its kernels.
     const std::shared_ptr<KernelStore> kernels = std::make_shared<KernelStore>(options.cache);
-    Runtime runtime;
+    const Team granted;
+    WorkerChoice choice;
+    std::unique_ptr<Runtime> runtime;    ///< never null
     EngineCounters counters;
     Metrics metrics;
     CompileRecord compiled;
-    double binding_s = 0;
+    double binding_s = 0, changing_s = 0;
     ProgramStore programs;                   ///< of this engine
     std::set<const Executable*> have_run;    ///< of them
+    /// By what the caller has: the program for another number of workers that ran last.
+    std::map<const Executable*, std::shared_ptr<const Executable>> in_use;
+    std::set<const Executable*> needs_all;    ///< fewer workers would take too much memory
+    std::map<const Executable*, double> spent_s;
+    const Executable* deciding = nullptr;    ///< whose runs are compared
 };
 
 Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>(options)) {}
@@ -324,8 +413,9 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph,
     if (executable) {
         ++parts.counters.cached_compiles;
     } else {
-        executable = parts.build(graph, sharded);
+        executable = parts.build(graph, key, sharded);
         parts.compiled.seconds = seconds_since(begin);
+        parts.choice.made_program(parts.counters.compile_s + parts.compiled.seconds);
         parts.compiled.after_warm_up = parts.counters.executions >= warm_up_runs;
         if (parts.compiled.after_warm_up) parts.compiled.cause = parts.cause_of(executable->shapes);
         parts.measure_compile(*executable, parts.compiled.seconds);
@@ -338,15 +428,17 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph,
 
 std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> inputs,
                                bool timeline) {
-    const Program& program = executable.program;
-    if (inputs.size() != program.inputs.size())
-        throw Error(ErrorCode::invalid_argument, fmt::format("run: the graph has {} inputs, got {}",
-                                                             program.inputs.size(), inputs.size()));
+    if (inputs.size() != executable.program.inputs.size())
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("run: the graph has {} inputs, got {}",
+                                executable.program.inputs.size(), inputs.size()));
+    const Executable& used = parts_->ready(executable);
+    const Program& program = used.program;
     const Tick begin = system_clock().tick();
     std::vector<Value> outputs;
     const Bindings bindings = parts_->bind(program, inputs, outputs);
     parts_->binding_s = seconds_since(begin);
-    parts_->runtime.run(program, executable.plan, bindings, timeline);
+    parts_->runtime->run(program, used.plan, bindings, timeline);
     parts_->measure_run(executable);
     return outputs;
 }
@@ -355,11 +447,11 @@ void Engine::gather(const Executable& executable, std::span<const Array> inputs)
     std::vector<std::byte*> addresses;
     for (Array array : inputs)
         addresses.push_back(array.bytes());
-    parts_->runtime.gather(executable.program, executable.plan, addresses);
+    parts_->runtime->gather(executable.program, executable.plan, addresses);
 }
 
 std::optional<FailedStep> Engine::failed_step() const {
-    return parts_->runtime.failed_step();
+    return parts_->runtime->failed_step();
 }
 
 MemoryReport Engine::memory(const Executable& executable) const {
@@ -375,15 +467,19 @@ const EngineCounters& Engine::counters() const {
 }
 
 int Engine::workers() const {
-    return parts_->runtime.team().workers;
+    return parts_->granted.workers;
+}
+
+const WorkerChoice& Engine::worker_choice() const {
+    return parts_->choice;
 }
 
 int Engine::cores() const {
-    return parts_->runtime.team().cores;
+    return parts_->granted.cores;
 }
 
 const std::vector<std::optional<int>>& Engine::worker_cpus() const {
-    return parts_->runtime.worker_cpus();
+    return parts_->runtime->worker_cpus();
 }
 
 const CompileRecord& Engine::last_compile() const {
@@ -391,15 +487,19 @@ const CompileRecord& Engine::last_compile() const {
 }
 
 const RunTimes& Engine::times() const {
-    return parts_->runtime.times();
+    return parts_->runtime->times();
 }
 
 double Engine::binding_s() const {
     return parts_->binding_s;
 }
 
+double Engine::changing_s() const {
+    return parts_->changing_s;
+}
+
 const Program& Engine::program(const Executable& executable) const {
-    return executable.program;
+    return parts_->last_used(executable).program;
 }
 
 const ExchangePlan& Engine::exchange_plan(const Executable& executable) const {

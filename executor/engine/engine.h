@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "executor/engine/worker_choice.h"
 #include "executor/graph/tensor.h"
 #include "executor/measure/metrics.h"
 #include "executor/passes/passes.h"
@@ -73,6 +74,9 @@ struct EngineOptions {
     /// Of the other processes that run the same programs on other replicas; outlives the engine.
     /// None: there are none.
     Collectives* collectives = nullptr;
+    /// `workers` is the most: fewer run a program where they are as fast (worker_choice.h). Not
+    /// with other processes, whose waiting has other causes.
+    bool chooses_workers = false;
 };
 
 /// Name and version of what makes machine code while a job runs: part of the cache's environment.
@@ -107,7 +111,7 @@ public:
 
     /// Runs one step. `inputs` by position; a donated input's arrays are overwritten and returned
     /// as that output. Bits do not depend on `workers`. `timeline`: keep when each of its steps
-    /// ran.
+    /// ran. Where the engine chooses its workers it may make the program for fewer first.
     std::vector<Value> run(const Executable& executable, std::span<const Value> inputs,
                            bool timeline = false);
 
@@ -120,9 +124,13 @@ public:
     /// The program as text, for /graphs and golden tests.
     std::string print(const Executable& executable) const;
     const EngineCounters& counters() const;
+    /// The most that run a program.
     int workers() const;
+    /// How many were chosen, and why.
+    const WorkerChoice& worker_choice() const;
     int cores() const;
-    /// Where each worker is kept; none: anywhere.
+    /// Where each worker of the last run is kept, or of the next one before the first; none:
+    /// anywhere.
     const std::vector<std::optional<int>>& worker_cpus() const;
 
     const CompileRecord& last_compile() const;
@@ -132,6 +140,9 @@ public:
     const RunTimes& times() const;
     /// Seconds that finding and making the memory of the last run took.
     double binding_s() const;
+    /// Seconds that the last run took to change the number of workers before it began.
+    double changing_s() const;
+    /// For as many workers as ran it last; before the first run, for all.
     const Program& program(const Executable& executable) const;
     /// What it exchanges with the other processes, if there are any.
     const ExchangePlan& exchange_plan(const Executable& executable) const;

@@ -21,6 +21,7 @@
 #include "executor/explain/graph_page.h"
 #include "executor/graph/dot.h"
 #include "executor/graph/stablehlo/stablehlo.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/runtime/run_times.h"
 
 namespace slipway {
@@ -72,6 +73,7 @@ Explainer::Explainer(Engine& engine, ExplainOptions options, const Clock& clock)
       step_name_(timeline_.name("step")),
       sum_name_(timeline_.name("all_reduce")),
       workers_(std::size_t(engine.workers())),
+      worker_cpus_(engine.worker_cpus()),
       graphs_(Json::array()) {
     for (const PhaseRow& row : phase_rows())
         phase_names_[std::size_t(row.phase)] = timeline_.name(row.name);
@@ -116,7 +118,20 @@ void Explainer::write_graph_files(const fs::path& base, const Json& page, const 
 }
 
 bool Explainer::wants_timeline() const {
-    return steps_here_ % steps_per_timeline == 1;
+    return steps_here_ % steps_per_timeline == 1 || (steps_here_ > 1 && timelines_ == 0);
+}
+
+/// Kernels are those of the program that runs from here on.
+void Explainer::note_workers() {
+    const std::vector<std::optional<int>>& cpus = engine_.worker_cpus();
+    std::ranges::copy(cpus, worker_cpus_.begin());
+    const int chosen = engine_.worker_choice().chosen();
+    if (chosen == chosen_workers_) return;
+    if (chosen_workers_ != 0) {
+        kernels_.clear();
+        timelines_ = 0;
+    }
+    chosen_workers_ = chosen;
 }
 
 void Explainer::ran(const Executable& executable, const ReadSpan& read) {
@@ -124,9 +139,11 @@ void Explainer::ran(const Executable& executable, const ReadSpan& read) {
     const Program& program = engine_.program(executable);
     add_times(times);
     // The engine binds arrays before it runs them: a transfer, though its caller sees a run.
-    const double binding_s = engine_.binding_s();
-    phases_[std::size_t(Phase::execute)] -= binding_s;
+    const double binding_s = engine_.binding_s(), changing_s = engine_.changing_s();
+    phases_[std::size_t(Phase::execute)] -= binding_s + changing_s;
     phases_[std::size_t(Phase::transfer_to_device)] += binding_s;
+    phases_[std::size_t(Phase::compile)] += changing_s;
+    note_workers();
     engine_.metrics().add(Metric::transfer_to_device_time, transfer_s_ + binding_s, times.end);
     input_.samples += read.samples;
     input_.read_s += seconds(read.end - read.begin);
@@ -228,7 +245,12 @@ ReportFacts Explainer::facts(bool finished) const {
     if (options_.augments) facts.input.augmented = input_.samples;
     if (options_.decoded) facts.input.decoded = options_.decoded();
     facts.workers = workers_;
-    facts.worker_cpus = engine_.worker_cpus();
+    facts.worker_cpus = worker_cpus_;
+    const WorkerChoice& choice = engine_.worker_choice();
+    facts.threads = {.granted = engine_.workers(),
+                     .used = choice.granted() > 1 ? choice.chosen() : engine_.workers(),
+                     .reason = choice.why()};
+    facts.instruction_set = to_string(instruction_set());
     for (std::size_t part = 0; part < part_busy_s_.size(); ++part) {
         const int core = options_.first_core + int(part) / options_.parts_per_core;
         facts.core_busy_s[core] += part_busy_s_[part];

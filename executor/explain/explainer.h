@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,7 @@ private:
     std::vector<KernelTime> kernels() const;
     void write_graph_files(const std::filesystem::path& base, const Json& page, const Graph& graph,
                            const Executable& executable) const;
+    void note_workers();
     void add_times(const RunTimes& times);
     void add_span(Track track, std::uint32_t name, Tick begin, Tick end, std::int64_t number = -1);
     void add_spans(const Program& program, const RunTimes& times);
@@ -120,6 +122,8 @@ private:
     std::int64_t late_compiles_ = 0;
     InputCounts input_;
     std::vector<WorkerSeconds> workers_;
+    std::vector<std::optional<int>> worker_cpus_;      // where each was kept last
+    int chosen_workers_ = 0;                           // 0: nothing has run
     std::vector<double> part_busy_s_;                  // by the engine's core
     std::map<const Program*, KernelTimes> kernels_;    // the engine keeps the programs
     std::int64_t timelines_ = 0;                       // steps that kernels_ are of

@@ -40,13 +40,16 @@ KernelShares kernel_shares(const std::vector<KernelTime>& kernels) {
 }
 
 /// Of the steps' seconds those in which a worker does not compute, on average: it has not begun
-/// yet, waits for others or adds up.
+/// yet, waits for others or adds up. Worker 0 runs each step, the others may not.
 double sync_seconds(const std::vector<WorkerSeconds>& workers, double execute_s) {
-    if (workers.empty()) return 0;
-    double computing_s = 0;
-    for (const WorkerSeconds& worker : workers)
+    if (workers.empty() || workers.front().running <= 0) return 0;
+    double computing_s = 0, running_s = 0;
+    for (const WorkerSeconds& worker : workers) {
         computing_s += worker.running - worker.waiting - worker.reducing;
-    return std::max(0.0, execute_s - computing_s / double(workers.size()));
+        running_s += worker.running;
+    }
+    const double workers_on_average = running_s / workers.front().running;
+    return std::max(0.0, execute_s - computing_s / workers_on_average);
 }
 
 /// All of the CPU time, spent on whatever, against the time that workers alone computed: above the
@@ -171,7 +174,7 @@ Verdict verdict_of(const ReportFacts& facts) {
     BottleneckInputs bottleneck = facts.bottleneck;
     bottleneck.late_compiles = facts.late_compiles;
     bottleneck.cpu_share = cpu_share(facts);
-    bottleneck.workers = std::max(1, int(facts.workers.size()));
+    bottleneck.workers = facts.threads.used;
     bottleneck.shared_memory_share = kernel_shares(facts.kernels).shared_memory;
     return judge(time_shares(facts), bottleneck);
 }
@@ -225,6 +228,11 @@ Json report_json(const ReportFacts& facts, const Metrics& metrics) {
             {"phases", phases_json(facts)},
             {"input", input_json(facts.input)},
             {"cores", cores_json(facts)},
+            {"instruction_set", facts.instruction_set},
+            {"threads",
+             {{"granted", facts.threads.granted},
+              {"used", facts.threads.used},
+              {"reason", facts.threads.reason}}},
             {"workers", workers_json(facts)},
             {"metrics", std::move(metric_list)},
             {"counters", std::move(counters)},
@@ -250,6 +258,10 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
     fmt::format_to(out, "Input: {} read in {:.3f} s of {}, {} augmented; {} decoded\n",
                    counted(input.samples, "sample"), input.read_s, counted(input.threads, "thread"),
                    input.augmented, counted(input.decoded, "image"));
+    fmt::format_to(out, "Instruction set: {}\nWorker threads: {}\n", facts.instruction_set,
+                   facts.threads.reason.empty()
+                       ? fmt::format("{} of {}", facts.threads.used, facts.threads.granted)
+                       : facts.threads.reason);
     const double execute_s = at(facts.phases, Phase::execute);
     for (const auto& [core, busy_s] : facts.core_busy_s)
         fmt::format_to(out, "Core {}: busy {:.3f} s, {:.0f} % of the steps' time\n", core, busy_s,

@@ -22,6 +22,12 @@ struct WorkerSeconds {
     double reducing = 0;    ///< adding up over cores
 };
 
+/// Worker threads that run the programs.
+struct ThreadFacts {
+    int granted = 1, used = 1;
+    std::string reason;    ///< why so many, with what was measured; empty: nothing was compared
+};
+
 /// How training samples came to be.
 struct InputCounts {
     int threads = 1;               ///< that read ahead
@@ -40,6 +46,8 @@ struct ReportFacts {
     double cpu_s = 0;    ///< CPU time of all threads, since the run began
     PhaseSeconds phases{};
     InputCounts input;
+    ThreadFacts threads;
+    std::string instruction_set;    ///< what kernels were chosen by
     std::vector<WorkerSeconds> workers;
     std::vector<std::optional<int>> worker_cpus;    ///< where each is kept; none: anywhere
     std::map<int, double> core_busy_s;              ///< by the number of the core

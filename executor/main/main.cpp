@@ -23,6 +23,7 @@
 #include "executor/main/run_local.h"
 #include "executor/main/split.h"
 #include "executor/main/worker.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/train/kept_parts.h"
 #include "executor/train/run.h"
 
@@ -58,7 +59,9 @@ void add_run(CLI::App& app, RunLocalOptions& alone, const std::string& formats) 
     by_hand->add_option("--format", alone.format, formats + "; default: guessed");
     by_hand->add_option("--options", alone.data_options,
                         "Options of the dataset, as a JSON object");
-    by_hand->add_option("--workers", alone.workers, "Worker threads; default: CPUs")
+    by_hand
+        ->add_option("--workers", alone.workers,
+                     "Worker threads; default: as many as pay, at most one for each CPU")
         ->check(CLI::Range(0, 64));
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_option("--packed", alone.packed, "Folder of packed images that runs share");
@@ -70,7 +73,8 @@ Trainer signed_by_us(Trainer trainer) {
     return [trainer = std::move(trainer)](const AttemptPlan& plan, Reporter& reporter) {
         AttemptPlan signed_plan = plan;
         signed_plan.writer = {.program = "slipway-executor " SLIPWAY_VERSION,
-                              .build = build_mark()};
+                              .build = build_mark(),
+                              .instruction_set = std::string(to_string(instruction_set()))};
         return trainer(signed_plan, reporter);
     };
 }

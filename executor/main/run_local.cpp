@@ -91,6 +91,7 @@ AttemptPlan plan_of(const RunLocalOptions& options) {
     plan.cache_folder = options.cache;
     plan.packed_folder = options.packed;
     plan.worker_threads = options.workers;
+    plan.keeps_workers = options.workers > 0;
     plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (plan.spec.model.init) plan.init_from = plan.spec.model.init->from;

@@ -6,6 +6,7 @@
 #include "executor/train/attempt_members.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstring>
 
 #include "executor/collectives/library/join.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/program/program.h"
 #include "executor/train/train_error.h"
 
@@ -85,6 +87,26 @@ void AttemptMembers::require_same(std::span<const AgreedFact> facts,
                                          shown(facts[i], all[i]), member_->name_of(0),
                                          shown(facts[i], value), member_->name_of(rank)));
         }
+}
+
+std::string AttemptMembers::other_instruction_sets() const {
+    if (member_ == nullptr) return {};
+    const std::array mine{std::uint64_t(instruction_set())};
+    std::vector<std::uint64_t> all(std::size_t(member_->count()));
+    member_->all_gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)),
+                        "the start of training");
+    const auto name_of = [&](std::uint64_t set) {
+        return to_string(instruction_sets[std::min<std::size_t>(set, instruction_sets.size() - 1)]);
+    };
+    std::vector<std::string> others;
+    for (int rank = 1; rank < member_->count(); ++rank)
+        if (const std::uint64_t set = all[std::size_t(rank)]; set != all[0])
+            others.push_back(fmt::format("{} with {}", member_->name_of(rank), name_of(set)));
+    if (others.empty()) return {};
+    return fmt::format(
+        "{} computes with {} and {}: the last digits of weights and metrics will differ from those "
+        "of hosts with one kind of processor",
+        member_->name_of(0), name_of(all[0]), fmt::join(others, ", "));
 }
 
 RunRequests AttemptMembers::agreed(const RunRequests& mine) const {

@@ -52,6 +52,9 @@ public:
     void start(const std::function<std::vector<AgreedFact>()>& facts);
     /// The same for facts of a moment when nobody is busy; `phase` is what errors call it.
     void require_same(std::span<const AgreedFact> facts, const std::string& phase) const;
+    /// Which members compute with another instruction set than the first one, in words; empty:
+    /// none. All ask.
+    std::string other_instruction_sets() const;
     /// What was asked of any of them: the same answer in all, at the same step.
     RunRequests agreed(const RunRequests& mine) const;
     /// Rows that each core keeps, of all members' cores.

@@ -49,6 +49,7 @@ struct AttemptPlan {
     std::optional<SplitFile> split_file = {};
     int attempt = 1;           ///< part of the names of checkpoints
     int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
+    bool keeps_workers = false;             ///< so many run, even where fewer would be as fast
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none

@@ -14,6 +14,7 @@
 
 #include "api/base/plural.h"
 #include "executor/explain/explainer.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/train/attempt_members.h"
 #include "executor/train/checkpoint_record.h"
 #include "executor/train/checkpoint_saver.h"
@@ -94,6 +95,8 @@ private:
                                      {engine_, explainer_, report_, reporter_});
         restore();
         members_.start([this] { return agreed_facts(); });
+        const std::string other_sets = members_.other_instruction_sets();
+        if (!other_sets.empty()) reporter_.warning("instruction_sets_differ", other_sets);
         saver_.emplace(plan_.checkpoint_folder, reporter_, bytes_beside_programs());
         reporter_.begin(state_.step);
         reporter_.state(JobState::running);
@@ -189,6 +192,9 @@ private:
                               fmt::format("since {} was saved the spec has changed: {}",
                                           plan_.resume_from->filename().string(), change));
         }
+        const std::string other_set = other_instruction_set(
+            state_.writer, plan_.resume_from->filename().string(), to_string(instruction_set()));
+        if (!other_set.empty()) reporter_.warning("instruction_set_changed", other_set);
         sampler_.seek(state_.position);
         explainer_.begin_at(state_.step);
         saved_step_ = state_.step;
@@ -299,6 +305,7 @@ private:
         pace_.step(batch.step_samples);
         epoch_.step(value_of(means_, "loss"), batch.step_samples);
         explainer_.stepped(state_.step);
+        report_.chosen(engine_.worker_choice());
         report_.write_when_due(state_.step);
     }
 

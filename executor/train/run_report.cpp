@@ -51,6 +51,12 @@ void RunReport::workers(std::span<const std::optional<int>> cpus) {
                                           free, granted_cpus()));
 }
 
+void RunReport::chosen(const WorkerChoice& choice) {
+    if (choice.changes() == choices_) return;
+    choices_ = choice.changes();
+    reporter_.log("info", choice.why());
+}
+
 void RunReport::skipped(const TrainData& data) {
     if (data.skipped.empty()) return;
     reporter_.warning("images_skipped",

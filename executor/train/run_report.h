@@ -27,6 +27,8 @@ public:
 
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
+    /// How many threads run the steps, when that was compared anew.
+    void chosen(const WorkerChoice& choice);
     void skipped(const TrainData& data);
     /// Where the dataset was read from.
     void shared(const TrainData& data);
@@ -55,6 +57,7 @@ private:
     Explainer& explainer_;
     EvaluationFile evaluation_;
     bool complained_ = false;
+    int choices_ = 0;               // that were said
     std::int64_t refused_ = 0;      // packed images that were said to be
     std::set<std::string> said_;    // what is said once
 };

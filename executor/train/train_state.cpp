@@ -164,6 +164,7 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const JobSpec& s
     Checkpoint checkpoint = std::move(loaded).value();
     const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
     TrainState state;
+    state.writer = checkpoint.writer;
     if (details.is_object() && details.contains("spec"))
         state.spec_changes = spec_changes(details.at("spec"), spec);
 

@@ -28,6 +28,7 @@ struct TrainState {
     EarlyStopping early_stopping;
     /// Of a resumed run: what differs from the spec of the checkpoint, "field: before -> now".
     std::vector<std::string> spec_changes;
+    CheckpointWriter writer;    ///< of a resumed run: who saved the checkpoint
 };
 
 /// Step 0: the model's initial values, optimizer state of zeros; averages begin as the parameters.

@@ -13,6 +13,7 @@ import unittest
 from service import BIN, ENDLESS_EPOCHS, points_job, wait_for, write_points
 
 CORES = 8
+HAS_AVX512 = " avx512f " in pathlib.Path("/proc/cpuinfo").read_text()
 LONG = {"epochs": ENDLESS_EPOCHS}    # until somebody ends it
 STEPS_OF_EPOCH = 15
 
@@ -20,7 +21,7 @@ STEPS_OF_EPOCH = 15
 class Executors:
     """The members of one attempt of a job."""
 
-    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=(), network=None, checkpoints_bytes=0):
+    def __init__(self, folder, spec, count, attempt=1, timeout_s=20, changes=None, absent=(), network=None, checkpoints_bytes=0, environments=None):
         self.folder, self.count, self.absent, self.small_disk = folder, count, absent, None
         self.runs = [folder / f"run_{attempt}_{rank}" for rank in range(count)]
         if checkpoints_bytes:
@@ -48,7 +49,7 @@ class Executors:
             if rank not in absent:
                 with open(run / "output.log", "wb") as output:
                     self.processes.append(subprocess.Popen([*(network.on(rank) if network else ()), BIN / "slipway-executor", "attempt", run],
-                                                           stdout=output, stderr=output))
+                                                           stdout=output, stderr=output, env=os.environ | (environments or {}).get(rank, {})))
 
     def frames(self, rank):
         file = self.runs[rank] / "frames.ndjson"
@@ -127,6 +128,17 @@ class MembersTestCase(MembersCase):
             self.assertEqual({frame["type"] for frame in members.frames(rank)} - {"log", "done"}, set())
             self.assertFalse((members.runs[rank] / "report" / "report.json").exists())
         self.assertEqual(members.endings()[1]["result"], members.endings()[0]["result"])
+
+    @unittest.skipUnless(HAS_AVX512, "needs more than AVX2")
+    def test_members_of_two_kinds_of_processors_train_and_say_so(self):
+        members = self.start("kinds", job(), 2, environments={1: {"ONEDNN_MAX_CPU_ISA": "AVX2"}})
+        self.assert_succeeded(members)
+        warnings = [frame for frame in members.frames(0) if frame["type"] == "warning" and frame["code"] == "instruction_sets_differ"]
+        self.assertEqual(len(warnings), 1)
+        self.assertRegex(warnings[0]["message"], r"^rank 0 \(training-0\) computes with avx512_core\w* and rank 1 \(training-1\) with avx2: ")
+        alike = self.start("alike", job(), 2)
+        self.assert_succeeded(alike)
+        self.assertNotIn("instruction_sets_differ", (alike.runs[0] / "frames.ndjson").read_text())
 
     def test_a_killed_member_ends_the_others_and_the_job_resumes_with_the_same_bits(self):
         for victim in (0, 1):

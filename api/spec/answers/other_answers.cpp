@@ -51,7 +51,10 @@ const Object<Answer>& checkpoint_answer_table() {
             .field("program", "Program and version.", any_text, known)
             .field("build", "Hash of the program file.", any_text, known)
             .field("format", "Version of the format of the files.", count, known)
-            .field("spec_version", "Version of the job spec.", count, known);
+            .field("spec_version", "Version of the job spec.", count, known)
+            .field("instruction_set",
+                   "Instruction set of the processor that it was computed with; empty: not known.",
+                   any_text, maybe);
     static const auto table =
         Object<Answer>("Checkpoint", "A checkpoint of a job.")
             .open()

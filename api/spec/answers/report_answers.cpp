@@ -122,14 +122,8 @@ const Object<Answer>& report_kernel_table() {
     return table;
 }
 
-const Object<Answer>& report_table() {
-    static const auto core =
-        Object<Answer>("ReportCore", "Activity of a core during training steps.")
-            .open()
-            .field("core", "Number of the core.", count, known)
-            .field("busy_s", "Seconds of computation.", seconds, known)
-            .field("busy_share", "Fraction of the time of the steps.", share, known);
-    static const auto worker =
+const Object<Answer>& report_worker_table() {
+    static const auto table =
         Object<Answer>("ReportWorker", "Activity of a thread during training steps.")
             .open()
             .field("worker", "Number of the thread, from 0.", count, known)
@@ -138,6 +132,26 @@ const Object<Answer>& report_table() {
             .field("waiting_s", "Of these, seconds in barriers, waiting for other threads.",
                    seconds, known)
             .field("reducing_s", "Of these, seconds in all-reduce.", seconds, known);
+    return table;
+}
+
+const Object<Answer>& report_threads_table() {
+    static const auto table =
+        Object<Answer>("ReportThreads", "Worker threads that run the training steps.")
+            .open()
+            .field("granted", "Most that the job may use.", count, known)
+            .field("used", "Number in use: fewer where steps are as fast.", count, known)
+            .field("reason", "What was measured; empty: nothing was compared.", any_text, known);
+    return table;
+}
+
+const Object<Answer>& report_table() {
+    static const auto core =
+        Object<Answer>("ReportCore", "Activity of a core during training steps.")
+            .open()
+            .field("core", "Number of the core.", count, known)
+            .field("busy_s", "Seconds of computation.", seconds, known)
+            .field("busy_share", "Fraction of the time of the steps.", share, known);
     static const auto input =
         Object<Answer>("ReportInput", "Statistics of reading training samples.")
             .open()
@@ -170,7 +184,14 @@ const Object<Answer>& report_table() {
             .field("input", "Statistics of reading training samples.", Nested<Answer>{&input},
                    known)
             .field("cores", "Activity of each core.", List<Nested<Answer>>{{&core}}, known)
-            .field("workers", "Activity of each thread.", List<Nested<Answer>>{{&worker}}, known)
+            .field("instruction_set",
+                   "Instruction set that kernels are chosen by: avx2, avx512_core, "
+                   "avx512_core_bf16, avx512_core_amx or baseline.",
+                   any_text, maybe)
+            .field("threads", "Number of worker threads, and why.",
+                   Nested<Answer>{&report_threads_table()}, maybe)
+            .field("workers", "Activity of each thread.",
+                   List<Nested<Answer>>{{&report_worker_table()}}, known)
             .field("metrics", "Metrics that are measured repeatedly.",
                    List<Nested<Answer>>{{&report_metric_table()}}, known)
             .field("counters", "Counters by name.", AnyObject{}, known)

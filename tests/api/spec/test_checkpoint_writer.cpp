@@ -7,7 +7,8 @@
 namespace slipway {
 namespace {
 
-const CheckpointWriter ours{.program = "slipway-executor 0.1.0", .build = "ab12"};
+const CheckpointWriter ours{
+    .program = "slipway-executor 0.1.0", .build = "ab12", .instruction_set = "avx512_core"};
 
 TEST(CheckpointWriter, says_who_wrote_it_and_in_what_form) {
     EXPECT_EQ(read_checkpoint_writer(to_json(ours)), ours);
@@ -31,6 +32,19 @@ TEST(CheckpointWriter, what_is_no_writer_is_none) {
         odd[member] = value;
         EXPECT_EQ(read_checkpoint_writer(odd), std::nullopt) << odd.dump();
     }
+}
+
+// Goal: a checkpoint of a build that did not say what it computed with can be read.
+TEST(CheckpointWriter, another_instruction_set_is_named_where_it_is_known) {
+    EXPECT_EQ(other_instruction_set(ours, "step_5", "avx512_core"), "");
+    EXPECT_EQ(other_instruction_set(ours, "step_5", "avx2"),
+              "checkpoint step_5 was computed with avx512_core, and this host computes with avx2: "
+              "the last digits of weights and metrics will differ from those of a run on one kind "
+              "of processor");
+    Json old = to_json(ours);
+    old.erase("instruction_set");
+    ASSERT_TRUE(read_checkpoint_writer(old).has_value());
+    EXPECT_EQ(other_instruction_set(*read_checkpoint_writer(old), "step_5", "avx2"), "");
 }
 
 TEST(CheckpointWriter, an_incompatible_one_is_named_with_what_is_read) {

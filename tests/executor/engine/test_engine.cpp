@@ -103,6 +103,33 @@ TEST(Engine, trains_with_the_same_bits_on_any_number_of_workers) {
     }
 }
 
+// Goal: what is compared while the network trains changes no bit.
+// Method: more workers than most machines have CPUs, which wait long for each other.
+TEST(Engine, trains_with_the_same_bits_while_it_chooses_its_workers) {
+    constexpr int steps_max = 1500;
+    TrainStep reference(8), step(8);
+    Engine alone({.cores = 8, .workers = 1});
+    Engine engine({.cores = 8, .workers = 8, .chooses_workers = true});
+    for (int done = 0; done < steps_max && !engine.worker_choice().is_settled(); ++done)
+        ASSERT_EQ(step.train(engine, 1), reference.train(alone, 1)) << "step " << done;
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(numbers_of(step.inputs[i]), numbers_of(reference.inputs[i]));
+    EXPECT_EQ(engine.workers(), 8);
+    EXPECT_EQ(engine.counters().compiles, 1);
+    const int chosen = engine.worker_choice().chosen();
+    EXPECT_EQ(engine.times().workers.size(), std::size_t(chosen));
+    EXPECT_EQ(engine.worker_cpus().size(), std::size_t(chosen));
+    EXPECT_EQ(chosen == 8, engine.worker_choice().why().empty()) << engine.worker_choice().why();
+}
+
+TEST(Engine, runs_as_many_workers_as_it_is_told_unless_it_may_choose) {
+    TrainStep step(8);
+    Engine engine({.cores = 8, .workers = 8});
+    step.train(engine, 60);
+    EXPECT_EQ(engine.times().workers.size(), 8u);
+    EXPECT_EQ(engine.worker_choice().why(), "");
+}
+
 // Sums of up to 300 products of numbers below 1 in f32, against sums in f64.
 TEST(Engine, gives_what_the_reference_gives) {
     TrainStep step(4);

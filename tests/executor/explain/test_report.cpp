@@ -73,6 +73,24 @@ TEST(Report, keeps_the_contract_and_adds_up) {
     EXPECT_EQ(report["compile_cache"]["hits"], 3);
 }
 
+// Goal: a worker that runs no steps, since fewer are as fast, is not taken for one that waits.
+TEST(Report, says_how_many_threads_run_the_steps_and_why) {
+    ReportFacts facts = some_facts();
+    facts.instruction_set = "avx2";
+    facts.threads = {.granted = 2, .used = 1, .reason = "1 of 2 worker threads: a step …"};
+    facts.workers = {{.running = 4}, {}};
+    const Json report = report_json(facts, Metrics());
+    EXPECT_TRUE(check_document("Report", report).empty());
+    EXPECT_EQ(report["instruction_set"], "avx2");
+    EXPECT_EQ(report["threads"]["granted"], 2);
+    EXPECT_EQ(report["threads"]["used"], 1);
+    EXPECT_EQ(time_shares(facts).sync, 0);
+    const std::string text = report_text(facts, Metrics());
+    EXPECT_THAT(text, HasSubstr("Instruction set: avx2\nWorker threads: 1 of 2 worker threads"));
+    facts.threads = {.granted = 2, .used = 2, .reason = ""};
+    EXPECT_THAT(report_text(facts, Metrics()), HasSubstr("Worker threads: 2 of 2\n"));
+}
+
 TEST(Report, names_the_values_of_an_epoch_that_are_no_numbers) {
     ReportFacts facts = some_facts();
     facts.epochs = {{.epoch = 1, .values = {{"train_loss", 0.5}, {"val_loss", 0.25}}},
