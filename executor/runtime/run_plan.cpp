@@ -81,8 +81,8 @@ public:
     RunPlan::StepPlan plan(const Step& step, bool sharded) {
         if (sharded) return plan_sliced(step, -step.elements);
         if (step.has_coarse_elements && step.elements > 0) return plan_coarse(step);
-        const bool slices =
-            step.elements >= sliced_elements_min || (step.batches_cores && step.elements > 0);
+        const bool slices = step.elements >= sliced_elements_min ||
+                            (step.batches_cores && step.elements > 0 && is_much(step));
         return slices ? plan_sliced(step, step.elements) : plan_whole(step);
     }
 
@@ -138,6 +138,18 @@ private:
         add(mine, true);
         loads_[0] += bytes_of(mine);
         return {.sliced = false, .worker = 0, .barrier_before = true};
+    }
+
+    /// Less is done by one worker in the time that the others would wait for it at a barrier.
+    bool is_much(const Step& step) const {
+        std::int64_t bytes = 0;
+        for (const auto* ids : {&step.reads, &step.writes})
+            for (const BufferId id : *ids) {
+                const Buffer& buffer = program_.buffers[id];
+                bytes += buffer.shape.byte_count() *
+                         (is_per_core(program_, buffer) ? std::max(1, program_.cores) : 1);
+            }
+        return bytes >= dealt_bytes_min;
     }
 
     static void own(std::vector<Access>& accesses, std::size_t worker) {

@@ -16,8 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longer than workers at work usually differ, and of the order of what a sleep and waking cost.
-constexpr std::chrono::nanoseconds awake_max = 20us;
+// Longer than workers at work usually differ, and of the order of what a sleep and waking cost: on
+// virtual CPUs up to 50 us (docs/decisions/0098).
+constexpr std::chrono::nanoseconds awake_max = 50us;
 
 /// Where workers must take turns on CPUs, one that is awake would keep away whom it waits for.
 std::chrono::nanoseconds awake_max_of(int workers) {
