@@ -535,6 +535,8 @@ class CheckpointWriter(TypedDict):
     build: str
     # Version of the format of the files.
     format: int
+    # Instruction set of the processor that it was computed with; empty: not known.
+    instruction_set: NotRequired[str]
     # Program and version.
     program: str
     # Version of the job spec.
@@ -3290,6 +3292,9 @@ class Report(TypedDict):
     graphs: list[GraphSummary]
     # Statistics of reading training samples.
     input: ReportInput
+    # Instruction set that kernels are chosen by: avx2, avx512_core, avx512_core_bf16,
+    # avx512_core_amx or baseline.
+    instruction_set: NotRequired[str]
     # Kernels of the training step, slowest first.
     kernels: list[ReportKernel]
     # Metrics that are measured repeatedly.
@@ -3300,6 +3305,8 @@ class Report(TypedDict):
     phases: dict[str, Any]
     # Number of completed steps.
     step: int
+    # Number of worker threads, and why.
+    threads: NotRequired[ReportThreads]
     # Number of steps that the kernel times are based on.
     timelines: int
     # Bottleneck of the job.
@@ -3390,6 +3397,16 @@ class ReportMetric(TypedDict):
     unit: str
     # Sum of the most recent samples per second.
     value_rate: float
+
+
+class ReportThreads(TypedDict):
+    """Worker threads that run the training steps."""
+    # Most that the job may use.
+    granted: int
+    # What was measured; empty: nothing was compared.
+    reason: str
+    # Number in use: fewer where steps are as fast.
+    used: int
 
 
 class ReportWorker(TypedDict):

@@ -78,7 +78,7 @@ export interface CheckpointFile { bytes: number; name: string; sha256: string; }
 /** Metric that checkpoints are compared by. */
 export interface CheckpointMetric { name: string; nonfinite?: string; value: number | null; }
 /** The build that saved a checkpoint, and the version of its format. */
-export interface CheckpointWriter { build: string; format: number; program: string; spec_version: number; }
+export interface CheckpointWriter { build: string; format: number; instruction_set?: string; program: string; spec_version: number; }
 /** How often samples of one class are predicted as another. */
 export interface ConfusionMatrix { classes: string[]; counts: number[][]; }
 /** A virtual core. */
@@ -548,11 +548,13 @@ export interface Report {
   finished: boolean;
   graphs: GraphSummary[];
   input: ReportInput;
+  instruction_set?: string;
   kernels: ReportKernel[];
   metrics: ReportMetric[];
   notes: string[];
   phases: Record<string, any>;
   step: number;
+  threads?: ReportThreads;
   timelines: number;
   verdict: Verdict;
   wall_s: number;
@@ -594,6 +596,8 @@ export interface ReportMetric {
   unit: string;
   value_rate: number;
 }
+/** Worker threads that run the training steps. */
+export interface ReportThreads { granted: number; reason: string; used: number; }
 /** Activity of a thread during training steps. */
 export interface ReportWorker { cpu: number | null; reducing_s: number; running_s: number; waiting_s: number; worker: number; }
 /** Learning rate of a step. */
