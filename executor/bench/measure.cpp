@@ -15,7 +15,7 @@ namespace slipway {
 
 namespace {
 
-constexpr int warm_up_steps = 3;
+constexpr int warm_up_steps = 3, choosing_steps_max = 5000;
 
 double milliseconds_of(const auto& work) {
     const Tick begin = system_clock().tick();
@@ -46,6 +46,10 @@ void run_steps(Engine& engine, const Executable& executable, const std::vector<V
                int repeats, BenchResult& result) {
     for (int i = 0; i < warm_up_steps; ++i)
         engine.run(executable, values);
+    for (int i = 0; i < choosing_steps_max && !engine.worker_choice().is_settled(); ++i)
+        engine.run(executable, values);
+    const WorkerChoice& choice = engine.worker_choice();
+    result.threads = choice.granted() > 1 ? choice.chosen() : engine.workers();
     std::vector<double> times;
     times.reserve(std::size_t(repeats));
     const rusage before = usage();
@@ -83,7 +87,8 @@ BenchResult measure(const Workload& workload, const BenchOptions& options) {
     Engine engine({.cores = result.cores,
                    .workers = options.threads,
                    .precision = options.precision,
-                   .cpu_scope = options.pin ? machine_cpu_scope : ""});
+                   .cpu_scope = options.pin ? machine_cpu_scope : "",
+                   .chooses_workers = options.chooses_threads});
     std::shared_ptr<const Executable> executable;
     result.compile_ms = milliseconds_of([&] { executable = engine.compile(step.graph); });
     result.peak_bytes = engine.memory(*executable).peak_bytes;

@@ -13,8 +13,9 @@ struct BenchOptions {
     /// As a deterministic job of one core: `cores` are the parts in which it computes the batch
     /// (docs/decisions/0004).
     bool one_core = false;
-    bool pin = false;          ///< workers on CPUs of their own, as in training
-    std::int64_t batch = 0;    ///< 0: the workload's own
+    bool pin = false;                ///< workers on CPUs of their own, as in training
+    bool chooses_threads = false;    ///< `threads` is the most; measured once it has chosen
+    std::int64_t batch = 0;          ///< 0: the workload's own
     std::string_view optimizer = "adamw";
 };
 
@@ -22,6 +23,7 @@ struct BenchOptions {
 struct BenchResult {
     std::int64_t batch = 0;
     int cores = 0;
+    int threads = 0;    ///< in use
     double median_ms = 0, min_ms = 0;
     double cpu_ms = 0;         ///< what all threads worked for one step
     double items_per_s = 0;    ///< samples, by the median

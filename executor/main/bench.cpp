@@ -66,6 +66,8 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
                      "adamw, sgd, sgd_momentum or another; default: adamw")
         ->check(CLI::IsMember(optimizer_names()));
     bench->add_flag("--pin", command.pin, "Keep each thread on a CPU of its own, as jobs do");
+    bench->add_flag("--choose", command.chooses_threads,
+                    "Run with fewer threads than --threads where that is as fast, as jobs do");
     bench->add_flag("--one-core", command.one_core,
                     "Compute as a job of one core does: its batch in 8 parts (or as --cores says), "
                     "normalised together");
@@ -84,11 +86,13 @@ std::string bench_to_json(const BenchCommand& command) {
                                         .repeats = command.repeats,
                                         .one_core = command.one_core,
                                         .pin = command.pin,
+                                        .chooses_threads = command.chooses_threads,
                                         .batch = command.batch,
                                         .optimizer = command.optimizer});
     const nlohmann::ordered_json line{{"workload", command.workload},
                                       {"precision", command.precision},
                                       {"threads", command.threads},
+                                      {"threads_used", result.threads},
                                       {"cores", result.cores},
                                       {"one_core", command.one_core},
                                       {"batch", result.batch},

@@ -17,6 +17,7 @@ struct BenchCommand {
     std::int64_t batch = 0;
     std::string optimizer = "adamw";
     bool pin = false;
+    bool chooses_threads = false;
     bool one_core = false;
 };
 

@@ -50,6 +50,14 @@ esac
 """
 
 
+class WorkerChoice(unittest.TestCase):
+    def test_says_what_each_number_takes_and_which_was_chosen(self):
+        done = subprocess.run([sys.executable, ROOT / "bench" / "worker_choice.py", "--bin", os.environ["SLIPWAY_BIN_DIR"], "--workloads", "mlp128",
+                               "--batches", "8", "--precisions", "f32", "--threads", "2", "--rounds", "1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^mlp128 f32 8: one [\d.]+, 2 [\d.]+, chosen [\d.]+ with [12], over the better [\d.]+\n$")
+
+
 class StartsThatFail(unittest.TestCase):
     """Goal: what a measurement says of them is why, not what follows from it."""
 
