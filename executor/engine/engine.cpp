@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "api/base/clock.h"
 #include "api/base/error.h"
@@ -45,6 +46,7 @@ public:
     std::string canonical;        ///< the graph it was made from; debug builds only
     bool saves_memory = false;    ///< as of LowerOptions
     ProgramKey key;
+    double making_s = 0;    ///< what it took to compile
 };
 
 namespace {
@@ -274,6 +276,9 @@ struct Engine::Parts {
             deciding = &executable;
         }
         if (deciding == &executable) choice.ran(run);
+        // Of programs that are long gone.
+        if (spent_s.size() > 2 * ProgramStore::programs_max) spent_s = {{&executable, run.seconds}};
+        if (in_use.size() > 2 * ProgramStore::programs_max) in_use.clear();
     }
 
     /// The program for so many workers; null: it would take too much memory.
@@ -290,7 +295,8 @@ struct Engine::Parts {
             fresh->canonical = executable.canonical;
             lower_for(*fresh, {.cores = granted.cores, .workers = workers}, {});
             fresh->key = key;
-            counters.compile_s += seconds_since(begin);
+            fresh->making_s = seconds_since(begin);
+            counters.compile_s += fresh->making_s;
             made = fresh;
             if (options.programs != nullptr) options.programs->insert(key, made);
         }
@@ -312,19 +318,37 @@ struct Engine::Parts {
             needs_all.insert(&executable);
             if (deciding == &executable) choice.cannot_run(wanted);
         }
-        const int workers = last_used(executable).key.workers;
-        if (runtime->team().workers != workers) make_runtime(workers);
+        change_runtime(executable, used);
         changing_s = seconds_since(begin);
         return last_used(executable);
     }
 
-    const Executable& last_used(const Executable& executable) const {
-        const auto used = in_use.find(&executable);
-        return used == in_use.end() || !used->second ? executable : *used->second;
+    /// A runtime for what `used` was made for. Where the system refuses a further thread, one
+    /// worker goes on, which is the calling thread.
+    void change_runtime(const Executable& executable, std::shared_ptr<const Executable>& used) {
+        const int workers = last_used(executable).key.workers;
+        if (runtime->team().workers == workers) return;
+        try {
+            make_runtime(workers);
+        } catch (const std::system_error&) {
+            // Not the end of a job that has run until now.
+            make_runtime(1);
+            choice.cannot_start(workers);
+            used = made_for(executable, 1);
+            if (!used) throw;
+        }
     }
 
-    std::shared_ptr<const Executable> build(const Graph& graph, const ProgramKey& key,
-                                            const std::optional<ShardedUpdate>& update) const {
+    /// What the caller has may be another program at an address that one had before.
+    const Executable& last_used(const Executable& executable) const {
+        const auto used = in_use.find(&executable);
+        const bool is_known =
+            used != in_use.end() && used->second && used->second->key.hash == executable.key.hash;
+        return is_known ? *used->second : executable;
+    }
+
+    std::shared_ptr<Executable> build(const Graph& graph, const ProgramKey& key,
+                                      const std::optional<ShardedUpdate>& update) const {
         const auto executable = std::make_shared<Executable>();
         executable->shapes = shapes_of(graph);
         executable->optimized = optimized_of(graph, options);
@@ -386,6 +410,7 @@ struct Engine::Parts {
     Metrics metrics;
     CompileRecord compiled;
     double binding_s = 0, changing_s = 0;
+    double making_s = 0;                     ///< of all programs that were asked for
     ProgramStore programs;                   ///< of this engine
     std::set<const Executable*> have_run;    ///< of them
     /// By what the caller has: the program for another number of workers that ran last.
@@ -413,14 +438,16 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph,
     if (executable) {
         ++parts.counters.cached_compiles;
     } else {
-        executable = parts.build(graph, key, sharded);
-        parts.compiled.seconds = seconds_since(begin);
-        parts.choice.made_program(parts.counters.compile_s + parts.compiled.seconds);
+        const auto made = parts.build(graph, key, sharded);
+        parts.compiled.seconds = made->making_s = seconds_since(begin);
+        executable = made;
         parts.compiled.after_warm_up = parts.counters.executions >= warm_up_runs;
         if (parts.compiled.after_warm_up) parts.compiled.cause = parts.cause_of(executable->shapes);
         parts.measure_compile(*executable, parts.compiled.seconds);
         parts.insert(key, executable);
     }
+    if (!repeated) parts.making_s += executable->making_s;
+    parts.choice.made_program(parts.making_s);
     parts.metrics.add(Metric::tensors_graph_size, double(executable->shapes.nodes),
                       system_clock().tick());
     return executable;

@@ -70,6 +70,15 @@ void WorkerChoice::cannot_run(int workers) {
     window_.clear();
 }
 
+void WorkerChoice::cannot_start(int workers) {
+    measure_anew();
+    most_possible_ = std::min(most_possible_, std::max(1, workers - 1));
+    workers_ = 1;
+    why_ = fmt::format("1 of {}: the system refuses a further thread",
+                       counted(granted_, "worker thread"));
+    ++changes_;
+}
+
 void WorkerChoice::measure_anew() {
     is_comparing_ = runs_other_ = false;
     window_.clear();
@@ -92,7 +101,7 @@ void WorkerChoice::watch(const TimedRun& run) {
 
 void WorkerChoice::consider(double pace_s, double working_s) {
     if (!may_compare(pace_s)) return;
-    const int more = std::min(granted_, 2 * workers_);
+    const int more = std::min(most_possible_, 2 * workers_);
     if (looks_up_ && more > workers_) return begin_comparison(more, pace_s);
     if (const int fewer = fewer_to_try(pace_s, working_s)) return begin_comparison(fewer, pace_s);
     settle(pace_s);
@@ -160,7 +169,7 @@ void WorkerChoice::end_comparison() {
     settled_pace_s_ = 0;
     // The numbers between those compared, and those beyond, may be better still.
     if (is_fewer && !takes_other) slower_ = few;
-    looks_up_ = takes_other && (is_fewer ? 2 * few < many : workers_ < granted_);
+    looks_up_ = takes_other && (is_fewer ? 2 * few < many : workers_ < most_possible_);
     if (!is_fewer && !takes_other) settle(mine_s);
 }
 

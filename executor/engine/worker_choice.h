@@ -38,6 +38,8 @@ public:
     void made_program(double seconds) { making_s_ = seconds; }
     /// There is no program for this number: it would take too much memory.
     void cannot_run(int workers);
+    /// The system refuses threads for so many: one runs from now on.
+    void cannot_start(int workers);
     /// What follows is of another program.
     void measure_anew();
 
@@ -60,6 +62,8 @@ private:
 
     // Constant after construction.
     const int granted_;
+    // Not so many that their threads could not be started.
+    int most_possible_ = granted_;
     int workers_;
     int least_possible_ = 1;
     double making_s_ = 0;

@@ -140,6 +140,17 @@ TEST(WorkerChoice, stays_where_fewer_would_take_too_much_memory) {
     EXPECT_TRUE(choice.is_settled());
 }
 
+TEST(WorkerChoice, is_one_where_the_system_refuses_threads) {
+    WorkerChoice choice(2);
+    const Machine machine{.work_s = 4e-3, .waiting_s = 1e-5};
+    run(choice, machine, 100);
+    choice.cannot_start(2);
+    EXPECT_EQ(choice.workers(), 1);
+    run(choice, machine, 10'000);
+    EXPECT_EQ(choice.workers(), 1);
+    EXPECT_EQ(choice.why(), "1 of 2 worker threads: the system refuses a further thread");
+}
+
 TEST(WorkerChoice, has_no_choice_of_one) {
     WorkerChoice choice(1);
     run(choice, {}, 100);
