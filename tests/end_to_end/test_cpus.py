@@ -62,7 +62,8 @@ class Cpus(unittest.TestCase):
             self.skipTest("another service's job runs on this machine")
 
     def long_job(self, cores):
-        job = self.service.submit(points_job(accelerator={"cores": cores}, train={
+        # Steps so long that as many threads pay as may run.
+        job = self.service.submit(points_job(accelerator={"cores": cores}, model={"width": 1024, "depth": 4}, train={
             "epochs": ENDLESS_EPOCHS, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 0.001}}))
         self.service.wait_state(job, "running")
         process = wait_for(lambda: self.service.executors(job), "its process")[0]

@@ -100,7 +100,8 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
     checkpoint.files = {{.name = "model.safetensors", .bytes = 12, .sha256 = "ab"}};
     checkpoint.metric = {{"val_loss", 0.25}};
     checkpoint.pruned = {"step_000100_attempt_1"};
-    checkpoint.writer = {.program = "slipway-executor 1.2", .build = "ab12"};
+    checkpoint.writer = {
+        .program = "slipway-executor 1.2", .build = "ab12", .instruction_set = "avx2"};
     said.reporter.checkpoint(checkpoint);
     const Json expected = Json::parse(R"({"type": "checkpoint", "name": "step_000500_attempt_2",
         "step": 500, "epoch": 2, "kinds": ["last", "best"],
@@ -109,7 +110,7 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
         "kept": {"last": ["step_000400_attempt_2", "step_000500_attempt_2"],
                  "best": ["step_000500_attempt_2"]},
         "written_by": {"program": "slipway-executor 1.2", "build": "ab12", "format": 1,
-                       "spec_version": 1}})");
+                       "spec_version": 1, "instruction_set": "avx2"}})");
     ASSERT_EQ(said.frames.size(), 1U);
     EXPECT_EQ(said.frames[0], expected);
     checkpoint.metric.reset();

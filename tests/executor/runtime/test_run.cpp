@@ -411,9 +411,11 @@ Program joining_program(std::int64_t n) {
     return program;
 }
 
-// Goal: also a step of so few elements that another would not be worth slicing.
+// Goal: also a step of so few elements that another would not be worth slicing; what is less than
+// 128 KiB of all cores is one worker's.
 TEST(Runtime, gives_a_step_that_joins_the_cores_what_each_has_in_their_order) {
-    constexpr std::int64_t n = 200;
+    constexpr std::int64_t n = 8000;
+    EXPECT_FALSE(make_run_plan(joining_program(200), {8, 2}).steps[0].sliced);
     const Program program = joining_program(n);
     ASSERT_THAT(find_problems(program), testing::IsEmpty());
     std::vector<std::vector<float>> x(8, std::vector<float>(n));
@@ -439,12 +441,16 @@ TEST(Runtime, gives_a_step_that_joins_the_cores_what_each_has_in_their_order) {
 TEST(Runtime, shares_few_elements_that_join_the_cores_among_all_workers) {
     std::array<int, 5> workers_of{};
     Program program = joining_program(workers_of.size());
+    // Of a few large ones.
+    const Shape large{DType::f32, {8000}};
+    program.inputs[0].shape = program.outputs[0].shape = large;
+    program.buffers[0].shape = program.buffers[1].shape = large;
     program.steps[0].kernel = [&](const KernelCall& call) {
         for (std::int64_t i = call.begin; i < call.end; ++i)
             workers_of[std::size_t(i)] += 1 << call.worker;
     };
     Runtime runtime({8, 3});
-    std::vector<float> x(workers_of.size()), joined(workers_of.size());
+    std::vector<float> x(8000), joined(8000);
     const Bindings bindings{{std::vector<std::byte*>(8, reinterpret_cast<std::byte*>(x.data()))},
                             {{reinterpret_cast<std::byte*>(joined.data())}}};
     runtime.run(program, make_run_plan(program, runtime.team()), bindings);

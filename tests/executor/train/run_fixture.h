@@ -101,6 +101,7 @@ protected:
         plan.dataset_path = folder_.write("data/points.csv", table());
         plan.checkpoint_folder = folder_.path() / fmt::format("checkpoints_{}", folders_++);
         plan.worker_threads = 2;
+        plan.keeps_workers = true;    // what is compared is of so many
         return plan;
     }
     static std::vector<NamedArray> weights_of(const AttemptPlan& plan) {

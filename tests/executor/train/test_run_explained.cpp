@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
+#include "executor/processor/instruction_set.h"
 #include "executor/tensor/random.h"
 #include "executor/train/run.h"
 #include "executor/train/train_error.h"
@@ -72,6 +73,7 @@ struct RunExplained : testing::Test {
         plan.checkpoint_folder = folder.path() / "checkpoints";
         plan.report_folder = folder.path() / "reports" / "job";
         plan.worker_threads = 2;
+        plan.keeps_workers = true;    // what is compared is of so many
         return plan;
     }
     Json read(const std::string& name) const {
@@ -272,6 +274,21 @@ TEST_F(RunExplained, the_trace_has_a_track_for_each_thread_and_every_step) {
     EXPECT_EQ(names["evaluate"], 20);
     EXPECT_GT(names["all_reduce"], 0);
     EXPECT_EQ(names["step"], 4);    // two timelines, two workers
+}
+
+// Goal: how many threads there are in the end depends on the machine; what is said of it does not.
+TEST_F(RunExplained, the_report_says_how_many_threads_and_which_instruction_set) {
+    AttemptPlan choosing = plan();
+    choosing.keeps_workers = false;
+    run_training(choosing, reporter);
+    const Json report = read("report.json");
+    EXPECT_EQ(report["threads"]["granted"], 2);
+    const int used = report["threads"]["used"];
+    EXPECT_TRUE(used == 1 || used == 2) << used;
+    const std::string reason = report["threads"]["reason"];
+    EXPECT_TRUE(reason.empty() || reason.find("a step takes") != std::string::npos) << reason;
+    EXPECT_TRUE(instruction_set_from(std::string(report["instruction_set"]))) << report;
+    ASSERT_EQ(report["workers"].size(), 2U);
 }
 
 TEST_F(RunExplained, what_is_written_is_announced_and_said_at_the_end) {
