@@ -74,8 +74,8 @@ std::vector<Access> accesses_of(const Program& program, const Step& step) {
 /// Plans the steps of one replicated stage.
 class StagePlanner {
 public:
-    StagePlanner(const Program& program, int workers)
-        : program_(program), loads_(std::size_t(workers), 0) {}
+    StagePlanner(const Program& program, const Team& team)
+        : program_(program), cores_(team.cores), loads_(std::size_t(team.workers), 0) {}
 
     /// `sharded`: this process computes a shard of its elements alone.
     RunPlan::StepPlan plan(const Step& step, bool sharded) {
@@ -146,8 +146,7 @@ private:
         for (const auto* ids : {&step.reads, &step.writes})
             for (const BufferId id : *ids) {
                 const Buffer& buffer = program_.buffers[id];
-                bytes += buffer.shape.byte_count() *
-                         (is_per_core(program_, buffer) ? std::max(1, program_.cores) : 1);
+                bytes += buffer.shape.byte_count() * (is_per_core(program_, buffer) ? cores_ : 1);
             }
         return bytes >= dealt_bytes_min;
     }
@@ -181,6 +180,7 @@ private:
     }
 
     const Program& program_;
+    const int cores_;
     std::int64_t last_coarse_cut_ = scratch_cut;
     std::vector<Access> open_;           ///< since the last barrier
     std::vector<std::int64_t> loads_;    ///< bytes dealt to each worker since then
@@ -260,7 +260,7 @@ RunPlan make_run_plan(const Program& program, const Team& team,
         RunPlan::StagePlan& stage_plan = plan.stages[number];
         stage_plan.adds_at_barrier = is_added_at_barrier(program, stage, plan.blocks.size());
         if (stage.per_core) continue;
-        StagePlanner planner(program, team.workers);
+        StagePlanner planner(program, team);
         for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i)
             plan.steps[i] = planner.plan(program.steps[i], plan.exchange.shards.shards(i));
         stage_plan.runs_at_barrier = number > 0 && is_run_at_barrier(plan, stage);
