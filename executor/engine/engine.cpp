@@ -272,7 +272,7 @@ struct Engine::Parts {
         double& mine_s = spent_s[&executable];
         mine_s += run.seconds;
         if (deciding == nullptr || mine_s > 2 * spent_s[deciding]) {
-            if (deciding != nullptr && deciding != &executable) choice.measure_anew();
+            if (deciding != nullptr && deciding != &executable) choice.restart();
             deciding = &executable;
         }
         if (deciding == &executable) choice.ran(run);

@@ -65,13 +65,14 @@ void WorkerChoice::ran(const TimedRun& run) {
 
 void WorkerChoice::cannot_run(int workers) {
     least_possible_ = std::max(least_possible_, workers + 1);
-    if (!is_comparing_) return;
+    // Chosen for another program, which takes less memory.
+    if (workers_ <= workers) workers_ = granted_;
     is_comparing_ = runs_other_ = false;
     window_.clear();
 }
 
 void WorkerChoice::cannot_start(int workers) {
-    measure_anew();
+    restart();
     most_possible_ = std::min(most_possible_, std::max(1, workers - 1));
     workers_ = 1;
     why_ = fmt::format("1 of {}: the system refuses a further thread",
@@ -79,7 +80,7 @@ void WorkerChoice::cannot_start(int workers) {
     ++changes_;
 }
 
-void WorkerChoice::measure_anew() {
+void WorkerChoice::restart() {
     is_comparing_ = runs_other_ = false;
     window_.clear();
     settled_pace_s_ = 0;

@@ -34,14 +34,14 @@ public:
 
     /// A run with workers() has ended.
     void ran(const TimedRun& run);
-    /// To make one more program took so long.
+    /// How long it takes to make one more program.
     void made_program(double seconds) { making_s_ = seconds; }
-    /// There is no program for this number: it would take too much memory.
+    /// No program fits into memory with this number of workers, or fewer.
     void cannot_run(int workers);
     /// The system refuses threads for so many: one runs from now on.
     void cannot_start(int workers);
-    /// What follows is of another program.
-    void measure_anew();
+    /// The runs that follow are those of another program.
+    void restart();
 
     /// How often the answer of chosen() or why() has changed.
     int changes() const { return changes_; }

@@ -151,6 +151,17 @@ TEST(WorkerChoice, is_one_where_the_system_refuses_threads) {
     EXPECT_EQ(choice.why(), "1 of 2 worker threads: the system refuses a further thread");
 }
 
+// Goal: what was chosen for a small program does not stay when a larger one decides.
+TEST(WorkerChoice, is_all_again_where_the_next_program_takes_too_much_memory) {
+    WorkerChoice choice(2);
+    run(choice, {.work_s = 4e-4, .waiting_s = 5e-4}, 500);
+    ASSERT_EQ(choice.chosen(), 1);
+    choice.restart();
+    choice.cannot_run(1);
+    EXPECT_EQ(choice.workers(), 2);
+    EXPECT_EQ(choice.chosen(), 2);
+}
+
 TEST(WorkerChoice, has_no_choice_of_one) {
     WorkerChoice choice(1);
     run(choice, {}, 100);
