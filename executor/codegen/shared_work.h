@@ -27,14 +27,14 @@ inline constexpr auto shared_work = std::to_array<SharedWork>({
     {"images_together", "images of a convolution, forward and of its images' gradient",
      "as rows_together (together.h)"},
     {"filtered_together", "images of a filtered convolution",
-     "as rows_together; that it is filtered is decided for four replicas, whoever computes them "
+     "as rows_together; that it is filtered is decided for four replicas, on any number of workers "
      "(lower_convolution.cpp)"},
     {"sum_of_products", "rows of a gradient of all cores' rows that a worker computes",
-     "blocks of rows that are the same whoever computes them (onednn/sum_of_matmuls.h)"},
+     "blocks of rows that are the same for any number of workers (onednn/sum_of_matmuls.h)"},
     {"stacked_product", "features of a gradient of all cores' rows that a worker computes",
-     "blocks of features that are the same whoever computes them (stacked_product.h)"},
+     "blocks of features that are the same for any number of workers (stacked_product.h)"},
     {"joined_gradient", "features of a convolution's gradient of all cores' images",
-     "blocks of features that are the same whoever computes them (joined_gradient.h, "
+     "blocks of features that are the same for any number of workers (joined_gradient.h, "
      "filtered_gradient.h)"},
     {"look_ups", "cores whose look-ups are added to one gradient",
      "one worker adds them all, core by core (lower_indexed.cpp)"},

@@ -27,7 +27,7 @@ public:
 
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
-    /// How many threads run the steps, when that was compared anew.
+    /// How many threads run the steps, each time that this was compared.
     void chosen(const WorkerChoice& choice);
     void skipped(const TrainData& data);
     /// Where the dataset was read from.
