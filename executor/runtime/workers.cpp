@@ -5,6 +5,7 @@
 // task is kept and thrown to the caller once all have finished.
 #include "executor/runtime/workers.h"
 
+#include <system_error>
 #include <utility>
 
 #include "executor/runtime/kept_on.h"
@@ -35,15 +36,26 @@ std::optional<int> cpu_of(const std::vector<int>& cpus, int worker) {
 Workers::Workers(int count, const std::vector<int>& cpus)
     : awake_max_(awake_max_of(count)), cpus_(std::size_t(count)), barrier_(count, awake_max_) {
     threads_.reserve(cpus_.size() - 1);
-    for (int worker = 0; worker < count; ++worker) {
-        // A new thread inherits the CPU: a confined process may set no thread's but the caller's.
-        const KeptOn kept(cpu_of(cpus, worker));
-        if (kept.is_kept()) cpus_[std::size_t(worker)] = cpus[std::size_t(worker)];
-        if (worker > 0) threads_.emplace_back([this, worker] { live(worker); });
+    try {
+        for (int worker = 0; worker < count; ++worker) {
+            // A new thread inherits the CPU: a confined process may set no thread's but the
+            // caller's.
+            const KeptOn kept(cpu_of(cpus, worker));
+            if (kept.is_kept()) cpus_[std::size_t(worker)] = cpus[std::size_t(worker)];
+            if (worker > 0) threads_.emplace_back([this, worker] { live(worker); });
+        }
+    } catch (const std::system_error&) {
+        // The system refuses a thread: those that it gave end before the error leaves.
+        stop();
+        throw;
     }
 }
 
 Workers::~Workers() {
+    stop();
+}
+
+void Workers::stop() {
     stopping_.store(true, std::memory_order_release);
     order_.fetch_add(1, std::memory_order_release);
     order_.notify_all();

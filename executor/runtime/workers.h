@@ -21,6 +21,7 @@ class Workers {
 public:
     /// Worker i is kept on cpus[i], as far as that goes: others run where the system puts them, and
     /// so does one that may not be there. The caller is kept there during run() alone.
+    /// errors  std::system_error when the system refuses a thread
     explicit Workers(int count, const std::vector<int>& cpus = {});
     ~Workers();
     Workers(const Workers&) = delete;
@@ -44,6 +45,7 @@ public:
 
 private:
     void live(int worker);
+    void stop();
     /// The worker border: whatever a kernel throws is kept for the caller of run().
     template <class Work>
     void attempt(const Work& work) {
