@@ -131,7 +131,7 @@ class MembersTestCase(MembersCase):
 
     @unittest.skipUnless(HAS_AVX512, "needs more than AVX2")
     def test_members_of_two_kinds_of_processors_train_and_say_so(self):
-        members = self.start("kinds", job(), 2, environments={1: {"ONEDNN_MAX_CPU_ISA": "AVX2"}})
+        members = self.start("kinds", job(), 2, environments={rank: {"ONEDNN_MAX_CPU_ISA": isa} for rank, isa in enumerate(["AVX512_CORE", "AVX2"])})
         self.assert_succeeded(members)
         warnings = [frame for frame in members.frames(0) if frame["type"] == "warning" and frame["code"] == "instruction_sets_differ"]
         self.assertEqual(len(warnings), 1)
