@@ -150,6 +150,7 @@ std::optional<Account> postgres_account() {
 pid_t start_process(const Command& command) {
     std::vector<std::string> words = command.words;
     std::vector<std::string> environment{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"};
+    environment.insert(environment.end(), command.environment.begin(), command.environment.end());
     const UniqueFd output = open_output(command);
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_start(words[0], errno);

@@ -23,10 +23,11 @@ struct Account {
 std::optional<Account> postgres_account();
 
 struct Command {
-    std::vector<std::string> words{};    ///< program with full path, then its arguments
-    std::optional<Account> account{};    ///< nothing: as we are
-    std::filesystem::path output{};      ///< stdout and stderr are appended to it; empty: /dev/null
-    bool dies_with_us = false;           ///< SIGQUIT when the calling thread ends: for tests only
+    std::vector<std::string> words{};          ///< program with full path, then its arguments
+    std::optional<Account> account{};          ///< nothing: as we are
+    std::vector<std::string> environment{};    ///< NAME=value, beside PATH, LC_ALL and TZ
+    std::filesystem::path output{};    ///< stdout and stderr are appended to it; empty: /dev/null
+    bool dies_with_us = false;         ///< SIGQUIT when the calling thread ends: for tests only
 };
 
 /// Starts it in a session of its own, in the folder /, with a clean environment and signal mask.

@@ -111,11 +111,11 @@ struct FreeOptions {
     void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
 };
 
-/// `options` of the user's own connection text, to which ours are added.
-std::string own_settings(const std::string& database) {
+using ParsedAddress = std::unique_ptr<PQconninfoOption, FreeOptions>;
+
+ParsedAddress parse_address(const std::string& database) {
     char* message = nullptr;
-    const std::unique_ptr<PQconninfoOption, FreeOptions> parsed{
-        PQconninfoParse(database.c_str(), &message)};
+    ParsedAddress parsed{PQconninfoParse(database.c_str(), &message)};
     if (!parsed) {
         const std::string text = message ? message : "out of memory";
         PQfreemem(message);
@@ -125,6 +125,12 @@ std::string own_settings(const std::string& database) {
                                                               "(not repeated, as it has a password)"
                                                             : one_line(text))};
     }
+    return parsed;
+}
+
+/// `options` of the user's own connection text, to which ours are added.
+std::string own_settings(const std::string& database) {
+    const ParsedAddress parsed = parse_address(database);
     for (const PQconninfoOption* option = parsed.get(); option->keyword; ++option) {
         if (std::string_view(option->keyword) == "options" && option->val) return option->val;
     }
@@ -191,6 +197,15 @@ PgError::PgError(ErrorCode code, const std::string& message, std::string sqlstat
 
 void check_address(const std::string& database) {
     own_settings(database);
+}
+
+std::vector<std::string> address_environment(const std::string& database) {
+    const ParsedAddress parsed = parse_address(database);
+    std::vector<std::string> environment;
+    for (const PQconninfoOption* option = parsed.get(); option->keyword; ++option)
+        if (option->envvar && option->val)
+            environment.push_back(fmt::format("{}={}", option->envvar, option->val));
+    return environment;
 }
 
 void Connection::Finish::operator()(pg_conn* connection) const {

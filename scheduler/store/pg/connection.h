@@ -33,6 +33,10 @@ private:
 /// Throws Error{invalid_argument} when the text is no address that libpq understands.
 void check_address(const std::string& database);
 
+/// The address as environment variables of libpq (`PGHOST=…`), for programs of PostgreSQL: on a
+/// command line, every user of the machine would read its password.
+std::vector<std::string> address_environment(const std::string& database);
+
 /// One session with the database, always in pipeline mode. Used by one thread at a time. Every
 /// failure of the connection itself throws Error{unavailable} and leaves it `broken`.
 class Connection {
