@@ -5,16 +5,13 @@ select pg_advisory_lock(hashtextextended('slipway migrations', 0))
 -- out    found
 select to_regclass('schema_migration') is not null as found
 
--- create_bookkeeping: what has been applied
+-- create_bookkeeping: the table of applied steps
 create table if not exists schema_migration (
     number     integer primary key,
     name       text not null,
     checksum   text not null,
     applied_at timestamptz not null default clock_timestamp()
 )
-
--- drop_bookkeeping: when nothing is applied any more
-drop table schema_migration
 
 -- list_applied: the steps of this database
 select number, name, checksum, applied_at
@@ -26,7 +23,15 @@ order by number
 insert into schema_migration (number, name, checksum)
 values ($1, $2, $3)
 
--- forget_step: taken back
+-- forget_step: reverted
 -- in     $1 number
 delete from schema_migration
 where number = $1
+
+-- forget_all_steps: for a database whose bookkeeping is replaced
+delete from schema_migration
+
+-- measure_database: what a dump may take at most, and the version of the server
+-- out    bytes, major
+select pg_database_size(current_database()) as bytes,
+       current_setting('server_version_num')::integer / 10000 as major

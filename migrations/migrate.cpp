@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/base/error.h"
 #include "api/base/sha256.h"
 #include "migrations/queries.h"
 #include "scheduler/store/pg/connection.h"
@@ -22,6 +23,12 @@ struct Applied {
     std::string checksum;
     Instant at;
 };
+using AppliedSteps = std::map<int, Applied>;
+
+// The builds before the first release had migrations of their own, which began with `access`.
+constexpr int first_build = 4;
+constexpr int last_build = 75;    // its schema is that of release 0.1
+constexpr std::string_view first_name_of_builds = "access";
 
 /// A step may rewrite a table: no limit on statements, a long one on waiting for others.
 store::StoreOptions options_for(const std::string& database) {
@@ -33,14 +40,23 @@ store::StoreOptions options_for(const std::string& database) {
             .idle_in_transaction_timeout = std::chrono::seconds{60}};
 }
 
-std::map<int, Applied> list_applied(Connection& connection) {
-    std::map<int, Applied> applied;
+AppliedSteps list_applied(Connection& connection) {
+    AppliedSteps applied;
     if (!connection.run(queries::has_bookkeeping)[0].flag("found")) return applied;
     for (const Row row : connection.run(queries::list_applied)) {
         applied[row.small("number")] = {row.text("name"), row.text("checksum"),
                                         row.time("applied_at")};
     }
     return applied;
+}
+
+bool is_unreleased(const AppliedSteps& applied) {
+    return !applied.empty() && applied.begin()->second.name == first_name_of_builds;
+}
+
+bool can_be_taken_over(const AppliedSteps& applied) {
+    const int number = applied.rbegin()->first;
+    return number >= first_build && number <= last_build;
 }
 
 /// What is wrong between the steps of this program and those of the database.
@@ -51,7 +67,7 @@ std::string problem_of(int number, const Applied& applied, std::span<const Migra
     return {};
 }
 
-void refuse_problems(const std::map<int, Applied>& applied, std::span<const Migration> steps) {
+void refuse_problems(const AppliedSteps& applied, std::span<const Migration> steps) {
     for (const auto& [number, step] : applied) {
         const std::string problem = problem_of(number, step, steps);
         if (problem.empty()) continue;
@@ -62,6 +78,37 @@ void refuse_problems(const std::map<int, Applied>& applied, std::span<const Migr
     }
 }
 
+void apply(Connection& connection, const Migration& step) {
+    Transaction transaction(connection);
+    transaction.run(queries::record_step, {step.number, step.name, checksum(step)});
+    connection.execute(std::string(step.up));
+    transaction.commit();
+}
+
+/// Upgrades a database of a build before the first release: `baseline` is its only step then.
+void take_over(Connection& connection, const AppliedSteps& applied, const Migration& baseline) {
+    if (!can_be_taken_over(applied)) {
+        throw Error{ErrorCode::conflict,
+                    fmt::format("this database is of a build before release 0.1, with migration {} "
+                                "as its last one; only {} to {} can be upgraded: use the program "
+                                "that belongs to this database",
+                                applied.rbegin()->first, first_build, last_build)};
+    }
+    Transaction transaction(connection);
+    if (applied.rbegin()->first == last_build) {
+        transaction.run(queries::forget_all_steps);
+    } else {
+        transaction.run(queries::create_unreleased);
+        connection.execute(queries::set_tables_aside.sql);
+        transaction.run(queries::create_bookkeeping);
+        connection.execute(std::string(baseline.up));
+        connection.execute(queries::compute_missing_columns.sql);
+        connection.execute(queries::copy_tables.sql);
+    }
+    transaction.run(queries::record_step, {baseline.number, baseline.name, checksum(baseline)});
+    transaction.commit();
+}
+
 }    // namespace
 
 std::string checksum(const Migration& migration) {
@@ -70,51 +117,76 @@ std::string checksum(const Migration& migration) {
 
 std::vector<Status> status(const std::string& database, std::span<const Migration> steps) {
     Connection connection(options_for(database));
+    AppliedSteps applied = list_applied(connection);
+    std::vector<Status> statuses;
+    if (is_unreleased(applied)) {
+        const auto& [number, last] = *applied.rbegin();
+        statuses.push_back({.number = number,
+                            .name = last.name,
+                            .applied_at = last.at,
+                            .problem = "of a build before release 0.1",
+                            .is_older = can_be_taken_over(applied)});
+        applied.clear();
+    }
     std::map<int, Status> all_steps;
     for (const Migration& step : steps)
-        all_steps[step.number] = {step.number, std::string(step.name), std::nullopt, {}};
-    for (const auto& [number, applied] : list_applied(connection))
-        all_steps[number] = {number, applied.name, applied.at, problem_of(number, applied, steps)};
-    std::vector<Status> statuses;
+        all_steps[step.number] = {step.number, std::string(step.name), std::nullopt, "", true};
+    for (const auto& [number, step] : applied)
+        all_steps[number] = {number, step.name, step.at, problem_of(number, step, steps), false};
     for (const auto& [number, step] : all_steps)
         statuses.push_back(step);
     return statuses;
 }
 
-std::vector<int> up(const std::string& database, std::optional<int> to,
+std::vector<int> up(const std::string& database, const Backup& backup,
                     std::span<const Migration> steps) {
     Connection connection(options_for(database));
     connection.run(queries::lock_migrations);
-    const std::map<int, Applied> applied = list_applied(connection);
-    refuse_problems(applied, steps);
-    connection.run(queries::create_bookkeeping);
+    AppliedSteps applied = list_applied(connection);
+    const bool unreleased = is_unreleased(applied);
+    if (!unreleased) refuse_problems(applied, steps);
+    const bool is_newest = !unreleased && applied.size() == steps.size();
+    if (!applied.empty() && !is_newest && backup) backup();
     std::vector<int> numbers;
+    if (unreleased) {
+        take_over(connection, applied, steps.front());
+        numbers.push_back(steps.front().number);
+        applied = list_applied(connection);
+    }
+    connection.run(queries::create_bookkeeping);
     for (const Migration& step : steps) {
-        if (applied.contains(step.number) || (to && step.number > *to)) continue;
-        Transaction transaction(connection);
-        transaction.run(queries::record_step, {step.number, step.name, checksum(step)});
-        connection.execute(std::string(step.up));
-        transaction.commit();
+        if (applied.contains(step.number)) continue;
+        apply(connection, step);
         numbers.push_back(step.number);
     }
     return numbers;
 }
 
-std::vector<int> down(const std::string& database, int to, std::span<const Migration> steps) {
+std::vector<int> down(const std::string& database, const Backup& backup,
+                      std::span<const Migration> steps) {
     Connection connection(options_for(database));
     connection.run(queries::lock_migrations);
-    const std::map<int, Applied> applied = list_applied(connection);
-    refuse_problems(applied, steps);
+    const AppliedSteps applied = list_applied(connection);
+    if (!is_unreleased(applied)) refuse_problems(applied, steps);
+    std::string_view release = steps.front().release;
+    for (const Migration& step : steps)
+        if (applied.contains(step.number)) release = step.release;
+    if (is_unreleased(applied) || release == steps.front().release) {
+        throw Error{ErrorCode::conflict,
+                    fmt::format("this database does not have the schema of a release after {}, so "
+                                "there is no release to go back to",
+                                steps.front().release)};
+    }
+    if (backup) backup();
     std::vector<int> numbers;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-        if (!applied.contains(step->number) || step->number <= to) continue;
+        if (!applied.contains(step->number) || step->release != release) continue;
         Transaction transaction(connection);
         transaction.run(queries::forget_step, {step->number});
         connection.execute(std::string(step->down));
         transaction.commit();
         numbers.push_back(step->number);
     }
-    if (to <= 0 && !applied.empty()) connection.run(queries::drop_bookkeeping);
     return numbers;
 }
 

@@ -1,7 +1,7 @@
 # Turns SQL files into C++ at build time. Called with cmake -D … -P embed_sql.cmake:
 #   KIND=queries     MODULE, FILES, HEADER, SOURCE   every `-- name: sentence` after a blank line starts a query
 #                                            (or several: see embed_query)
-#   KIND=migrations  FILES, SOURCE                 NNNN_name.up.sql, each with its .down.sql beside it
+#   KIND=migrations  FILES, SOURCE                 schema.sql, then RELEASE/NNNN_name.up.sql, each with its .down.sql
 # Text is handled by position only: CMake's lists would break at ";" and "[".
 
 # Or @SOURCE@ in a statement would be the value of SOURCE.
@@ -81,20 +81,24 @@ function(embed_queries)
 endfunction()
 
 function(embed_migrations)
-  set(source "#include \"migrations/migrate.h\"\n\n#include <array>\n\nnamespace slipway::migrations {\n\nnamespace {\n\n")
+  # The standard promises literals of 64 KiB; both compilers have no limit.
+  set(source "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n")
+  string(APPEND source "#include \"migrations/migrate.h\"\n\n#include <array>\n\nnamespace slipway::migrations {\n\nnamespace {\n\n")
   list(LENGTH FILES count)
   string(APPEND source "constexpr std::array<Migration, ${count}> steps{{\n")
   foreach(file IN LISTS FILES)
-    get_filename_component(base "${file}" NAME)
-    if(NOT base MATCHES "^0*([0-9]+)_([a-z0-9_]+)\\.up\\.sql$")
-      message(FATAL_ERROR "${file}: a migration is named NNNN_name.up.sql")
-    endif()
-    set(number "${CMAKE_MATCH_1}")
-    set(name "${CMAKE_MATCH_2}")
     file(READ "${file}" up)
+    if(file MATCHES "/schema\\.sql$")
+      string(APPEND source "    {1, \"schema\", \"0.1\", R\"sql(${up})sql\", {}},\n")
+      continue()
+    endif()
+    if(NOT file MATCHES "/([0-9.]+)/0*([0-9]+)_([a-z0-9_]+)\\.up\\.sql$")
+      message(FATAL_ERROR "${file}: a migration is RELEASE/NNNN_name.up.sql")
+    endif()
+    set(step "${CMAKE_MATCH_2}, \"${CMAKE_MATCH_3}\", \"${CMAKE_MATCH_1}\"")
     string(REPLACE ".up.sql" ".down.sql" back "${file}")
     file(READ "${back}" down)
-    string(APPEND source "    {${number}, \"${name}\", R\"sql(${up})sql\", R\"sql(${down})sql\"},\n")
+    string(APPEND source "    {${step}, R\"sql(${up})sql\", R\"sql(${down})sql\"},\n")
   endforeach()
   string(APPEND source "}};\n\n}    // namespace\n\nstd::span<const Migration> all() { return steps; }\n\n")
   file(WRITE "${SOURCE}" "${source}}    // namespace slipway::migrations\n")

@@ -33,7 +33,7 @@ struct QueueStats {
     Instant now;                       ///< the database's
 };
 
-/// Sums of changes (migration 0041): the cost does not depend on how many jobs wait. `projects`
+/// Sums of changes (job_count): the cost does not depend on how many jobs wait. `projects`
 /// empty: of all. Rates are exact to 10 seconds.
 QueueStats read_queue_stats(Store& store, const std::vector<std::string>& projects = {});
 

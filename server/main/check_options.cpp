@@ -103,8 +103,6 @@ std::vector<DatasetRoot> resolved_roots(const std::vector<std::string>& texts) {
 
 void check_together(const RawOptions& raw) {
     const Options& options = raw.options;
-    if (options.migrate_action == "down" && raw.migrate_to < 0)
-        throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
     if (options.command == Command::agent && options.database.empty())
         throw CLI::RequiredError("agent needs --database or --database-file, the service's:");
     check_edge(options);

@@ -8,6 +8,7 @@
 #include "migrations/migrate.h"
 #include "scheduler/store/cluster/cluster.h"
 #include "server/main/home.h"
+#include "server/main/parts.h"
 
 #ifndef SLIPWAY_VERSION
 #define SLIPWAY_VERSION "unknown"
@@ -58,12 +59,17 @@ void print_status(const std::string& url) {
 
 int migrate(const Options& options) {
     const MigrationTarget target = open_target(options);
+    const migrations::Backup backup = [&] {
+        if (!options.migrate_dumps) return;
+        const auto file = dump_before_migration(home_folder(options.home), target.url);
+        fmt::print("dumped {}\n", file.string());
+    };
     if (options.migrate_action == "up")
-        for (const int number : migrations::up(target.url, options.migrate_to))
+        for (const int number : migrations::up(target.url, backup))
             fmt::print("applied {:04}\n", number);
     if (options.migrate_action == "down")
-        for (const int number : migrations::down(target.url, options.migrate_to.value_or(0)))
-            fmt::print("taken back {:04}\n", number);
+        for (const int number : migrations::down(target.url, backup))
+            fmt::print("reverted {:04}\n", number);
     print_status(target.url);
     return 0;
 }

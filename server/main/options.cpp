@@ -131,13 +131,19 @@ void add_agent(CLI::App& app, RawOptions& raw) {
 }
 
 void add_migrate(CLI::App& app, RawOptions& raw) {
-    CLI::App* one = add_command(
-        app, raw, "migrate", "Migrate the schema of the database to a version", Command::migrate);
+    CLI::App* one =
+        add_command(app, raw, "migrate",
+                    "Migrate the schema of the database to that of this program", Command::migrate);
     add_common(*one, raw);
-    one->add_option("action", raw.options.migrate_action, "up, down or status")
-        ->check(CLI::IsMember({"up", "down", "status"}));
-    one->add_option("--to", raw.migrate_to, "target version; required for down")
-        ->check(CLI::Range(0, 9999));
+    CLI::Option* action =
+        one->add_option("action", raw.options.migrate_action, "up (the default) or status")
+            ->check(CLI::IsMember({"up", "status"}));
+    one->add_flag_callback(
+           "--down", [&raw] { raw.options.migrate_action = "down"; },
+           "go back to the schema of the release before; data that it has no place for is lost")
+        ->excludes(action);
+    one->add_flag("!--no-dump", raw.options.migrate_dumps,
+                  "do not dump the database before; for those who have made a backup");
 }
 
 void add_login_link(CLI::App& app, RawOptions& raw) {
@@ -183,7 +189,6 @@ Options finish(RawOptions raw) {
     options.buffered_answer_bytes = static_cast<std::size_t>(raw.buffered_answers_mib) << 20;
     options.log_bytes_max = static_cast<std::uint64_t>(raw.log_max_mib) << 20;
     if (options.host_name.empty()) options.host_name = machine_name();
-    if (raw.migrate_to >= 0) options.migrate_to = raw.migrate_to;
     return options;
 }
 

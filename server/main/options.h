@@ -84,8 +84,8 @@ struct Options {
     TenantLimits limits;
 
     // migrate
-    std::string migrate_action = "up";
-    std::optional<int> migrate_to;
+    std::string migrate_action = "up";    ///< up, down or status
+    bool migrate_dumps = true;            ///< the database, before its schema changes
 
     // verify
     bool verify_files = false;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/base/log.h"
+#include "migrations/dump.h"
 #include "migrations/migrate.h"
 #include "scheduler/launcher/slurm/slurm_launcher.h"
 #include "scheduler/launcher/warm_launcher.h"
@@ -15,7 +16,19 @@
 #include "scheduler/store/jobs.h"
 #include "server/main/pool_options.h"
 
+#ifndef SLIPWAY_VERSION
+#define SLIPWAY_VERSION "unknown"
+#endif
+
 namespace slipway {
+
+std::filesystem::path dump_before_migration(const std::filesystem::path& home,
+                                            const std::string& database) {
+    return migrations::dump_database({.database = database,
+                                      .folder = home / "backups",
+                                      .version = SLIPWAY_VERSION,
+                                      .at = system_clock().now()});
+}
 
 Database open_database(const Options& options, const Home& home) {
     Database database;
@@ -25,7 +38,11 @@ Database open_database(const Options& options, const Home& home) {
             store::ClusterOptions{.home = home.path(), .tools = {}});
         database.url = database.cluster->database_url();
     }
-    for (const int number : migrations::up(database.url))
+    const migrations::Backup backup = [&] {
+        log_info("the database was dumped before the migration",
+                 {{"file", dump_before_migration(home.path(), database.url).string()}});
+    };
+    for (const int number : migrations::up(database.url, backup))
         log_info("the schema was migrated", {{"migration", number}});
     database.store = std::make_unique<store::Store>(store::StoreOptions{.database = database.url});
     return database;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,11 @@ struct Database {
     std::string url;
 };
 Database open_database(const Options& options, const Home& home);
+
+/// Dumps the database into backups/ of the home folder and returns the file. It is kept.
+/// errors  throws unavailable, as migrations::dump_database
+std::filesystem::path dump_before_migration(const std::filesystem::path& home,
+                                            const std::string& database);
 
 /// How this machine's executors are confined.
 LauncherOptions launcher_options(const Options& options);

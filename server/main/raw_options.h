@@ -27,7 +27,6 @@ struct RawOptions {
     std::int64_t log_max_mib = 64;
     std::int64_t buffered_bodies_mib = 64;
     std::int64_t buffered_answers_mib = 256;
-    int migrate_to = -1;
     bool print_config = false;
 };
 

@@ -13,6 +13,7 @@ import unittest
 from service import BIN, Service, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIRST = "first_build.sql"
 
 
 def output_of(*words, check=0):
@@ -121,32 +122,60 @@ class Busy(unittest.TestCase):
 
 
 class Migrations(unittest.TestCase):
-    def test_the_schema_goes_down_and_up_and_says_where_it_is(self):
+    """Homes of the builds before the first release, with 1,000 jobs: tests/migrations makes them."""
+    def home(self, *scripts):
+        """A stopped service whose database the scripts have made in place of its own."""
+        service = Service()
+        self.addCleanup(service.close)
+        service.start()
+        tables = service.sql("select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'") if scripts[0] == FIRST else []
+        functions = service.sql("select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace") if tables else []
+        drops = "drop view lease, token_grant, current_job_count, current_project_usage;" if tables else ""
+        drops += "".join(f"drop function {name} cascade;" for name, in functions) + "".join(f"drop table {name} cascade;" for name, in tables)
+        service.sql("begin;" + drops + "".join((ROOT / "tests/migrations" / name).read_text() for name in scripts) + "commit")
+        return service
+
+    def migrate(self, service, *words, check=0):
+        return output_of(BIN / "slipwayd", "migrate", *words, "--home", service.home, check=check).splitlines()
+
+    def expect_upgraded(self, service, line):
+        service.stop()
+        before = self.migrate(service, "status")
+        self.assertRegex(before[0], line + r".*; of a build before release 0\.1$")
+        self.assertRegex(before[1], r"^0001 schema: not applied$")
+        said = self.migrate(service)
+        self.assertRegex(said[0], r"^dumped \S+/backups/before-\S+\.dump$")
+        self.assertEqual(said[1], "applied 0001")
+        self.assertRegex(said[2], r"^0001 schema: applied \d{4}-\d\d-\d\dT\S+$")
+        dump = pathlib.Path(said[0].split()[1])
+        self.assertEqual(dump.stat().st_mode & 0o777, 0o600)
+        self.assertIn("TABLE DATA public job_event", output_of("/usr/bin/pg_restore", "--list", dump))
+        self.assertEqual(self.migrate(service), said[2:], "nothing more to do, and no second dump")
+        self.assertNotIn("broken", output_of(BIN / "slipwayd", "verify", "--home", service.home))
+        service.start()
+        self.assertEqual(service.sql("select count(*) from job"), [["1000"]])
+        listed = service.get("/v1/jobs?state=succeeded&limit=500")["items"]
+        self.assertEqual(len(listed), 300)
+        self.assertEqual(list((service.home / "backups").iterdir()), [dump])
+
+    def test_a_home_of_the_first_build_is_upgraded(self):
+        self.expect_upgraded(self.home(FIRST, "first_jobs.sql", "jobs.sql"), r"^0004 attempts: applied \S+")
+
+    def test_a_home_of_the_newest_build_is_upgraded(self):
+        service = self.home("newest_jobs.sql", "jobs.sql")
+        service.sql("alter table job alter column kind drop default; delete from schema_migration; "
+                    "insert into schema_migration values (1, 'access', ''), (75, 'watched', '')")
+        self.expect_upgraded(service, r"^0075 watched: applied \S+")
+
+    def test_there_is_no_release_before_the_first(self):
         service = Service()
         self.addCleanup(service.close)
         service.start()
         service.stop()
-
-        def migrate(*words):
-            return output_of(BIN / "slipwayd", "migrate", *words, "--home", service.home).splitlines()
-
-        steps = migrate("status")
-        for number, line in enumerate(steps, 1):
-            self.assertRegex(line, rf"^{number:04} \w+: applied \d{{4}}-\d\d-\d\dT\S+$")
-        newest = len(steps)
-        down = migrate("down", "--to", newest - 2)
-        self.assertEqual(down[:2], [f"taken back {newest:04}", f"taken back {newest - 1:04}"])
-        self.assertEqual([bool(re.search(": not applied$", line)) for line in down[2:]], [False] * (newest - 2) + [True] * 2)
-        self.assertEqual(migrate("status"), down[2:])
-        up = migrate("up")
-        self.assertEqual(up[:2], [f"applied {newest - 1:04}", f"applied {newest:04}"])
-        self.assertEqual([line.split(": ")[0] for line in up[2:]], [line.split(": ")[0] for line in steps])
-        self.assertFalse([line for line in up if "not applied" in line])
+        self.migrate(service, "--down", check=3)
+        self.assertFalse((service.home / "backups").exists(), "nothing was to be dumped")
         service.start()
         self.assertEqual(service.get("/v1/jobs")["items"], [])
-
-    def test_a_step_that_is_missing_is_an_error_of_use(self):
-        output_of(BIN / "slipwayd", "migrate", "down", check=2)
 
 
 if __name__ == "__main__":

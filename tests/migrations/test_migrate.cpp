@@ -40,77 +40,123 @@ protected:
     }
 
     TempDatabase database{true};
-    const std::array<Migration, 2> small{{{1, "one", "create table one (a int)", "drop table one"},
-                                          {2, "two",
-                                           "create table two (b int); insert into two "
-                                           "values (1)",
-                                           "drop table two"}}};
+    const std::array<Migration, 2> small{
+        {{1, "one", "0.1", "create table one (a int)", ""},
+         {2, "two", "0.2", "create table two (b int); insert into two values (1)",
+          "drop table two"}}};
+    /// A second step of release 0.2, and one of 0.3.
+    const std::array<Migration, 4> four{
+        {small[0],
+         small[1],
+         {3, "three", "0.2", "create table three ()", "drop table three"},
+         {4, "four", "0.3", "create table four ()", "drop table four"}}};
 };
 
 TEST_F(Migrations, the_embedded_steps_are_numbered_without_gaps) {
     int expected = 1;
     for (const Migration& step : all()) {
         EXPECT_EQ(step.number, expected++);
-        EXPECT_FALSE(step.name.empty() || step.up.empty() || step.down.empty());
+        EXPECT_FALSE(step.name.empty() || step.release.empty() || step.up.empty());
+        EXPECT_EQ(step.down.empty(), step.number == 1);
     }
 }
 
-TEST_F(Migrations, up_down_up_gives_the_same_schema_at_every_step) {
-    const std::string empty = schema();
-    std::vector<std::string> after{empty};
-    for (const Migration& step : all()) {
-        EXPECT_THAT(up(database.url(), step.number), ElementsAre(step.number));
-        after.push_back(schema());
-    }
-    EXPECT_THAT(up(database.url()), IsEmpty());
-    for (int number = int(all().size()); number > 1; --number) {
-        EXPECT_THAT(down(database.url(), number - 1), ElementsAre(number));
-        EXPECT_EQ(schema(), after[std::size_t(number) - 1]) << "down of " << number;
-    }
-    down(database.url(), 0);
-    EXPECT_EQ(schema(), empty);
+TEST_F(Migrations, an_empty_database_gets_the_schema_once) {
     EXPECT_EQ(up(database.url()).size(), all().size());
-    EXPECT_EQ(schema(), after.back());
+    EXPECT_THAT(up(database.url()), IsEmpty());
+}
+
+// Each release has its way back: the schema is the same as before its steps.
+TEST_F(Migrations, down_leaves_the_schema_of_the_release_before) {
+    std::vector<std::string> after_release;
+    std::string release;
+    for (std::size_t count = 1; count <= all().size(); ++count) {
+        if (all()[count - 1].release != release) after_release.push_back(schema());
+        release = all()[count - 1].release;
+        up(database.url(), {}, all().first(count));
+    }
+    for (std::size_t i = after_release.size() - 1; i > 0; --i) {
+        down(database.url());
+        EXPECT_EQ(schema(), after_release[i]);
+    }
+    EXPECT_THROW(down(database.url()), Error);
+}
+
+TEST_F(Migrations, down_reverts_all_steps_of_the_newest_release) {
+    up(database.url(), {}, four);
+    EXPECT_THAT(down(database.url(), {}, four), ElementsAre(4));
+    EXPECT_THAT(down(database.url(), {}, four), ElementsAre(3, 2));
+    EXPECT_EQ(database.sql("select to_regclass('two') is null"), "t");
+    try {
+        down(database.url(), {}, four);
+        FAIL() << "there is no release before the first";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::conflict);
+    }
+    EXPECT_THAT(up(database.url(), {}, four), ElementsAre(2, 3, 4));
+}
+
+// Goal: a database that holds something is backed up before its schema changes, and only then.
+TEST_F(Migrations, a_backup_comes_before_each_change_of_a_schema) {
+    int backups = 0;
+    const Backup backup = [&] { ++backups; };
+    up(database.url(), backup, std::span(four).first(1));
+    EXPECT_EQ(backups, 0) << "the database was empty";
+    up(database.url(), backup, four);
+    EXPECT_EQ(backups, 1) << "three steps";
+    up(database.url(), backup, four);
+    EXPECT_EQ(backups, 1) << "nothing to change";
+    down(database.url(), backup, four);
+    EXPECT_EQ(backups, 2);
+}
+
+TEST_F(Migrations, nothing_changes_without_its_backup) {
+    const Backup fails = [] { throw Error{ErrorCode::unavailable, "the disk is full"}; };
+    up(database.url(), {}, small);
+    EXPECT_THROW(up(database.url(), fails, four), Error);
+    EXPECT_EQ(database.sql("select to_regclass('three') is null"), "t");
+    EXPECT_THROW(down(database.url(), fails, four), Error);
+    EXPECT_EQ(database.sql("select to_regclass('two') is null"), "f");
 }
 
 TEST_F(Migrations, the_status_tells_what_is_applied) {
     ASSERT_EQ(status(database.url(), small).size(), 2U);
     EXPECT_FALSE(status(database.url(), small)[0].applied_at);
-    up(database.url(), 1, small);
+    up(database.url(), {}, std::span(small).first(1));
     EXPECT_TRUE(status(database.url(), small)[0].applied_at);
     EXPECT_FALSE(status(database.url(), small)[1].applied_at);
     EXPECT_THAT(problems(small), ElementsAre("", ""));
 }
 
 TEST_F(Migrations, a_changed_or_unknown_step_is_refused_before_anything_happens) {
-    up(database.url(), std::nullopt, small);
+    up(database.url(), {}, small);
     std::array<Migration, 3> changed{
-        {small[0], small[1], {3, "three", "create table three ()", "drop table three"}}};
+        {small[0], small[1], {3, "three", "0.3", "create table three ()", "drop table three"}}};
     changed[1].up = "create table two (b bigint)";
     EXPECT_THAT(problems(changed), ElementsAre("", "changed since it was applied", ""));
-    EXPECT_THROW(up(database.url(), std::nullopt, changed), Error);
-    EXPECT_THROW(down(database.url(), 0, changed), Error);
+    EXPECT_THROW(up(database.url(), {}, changed), Error);
+    EXPECT_THROW(down(database.url(), {}, changed), Error);
     EXPECT_EQ(database.sql("select to_regclass('three') is null"), "t");
 
     const std::span<const Migration> older(small.data(), 1);
     EXPECT_THAT(problems(older), ElementsAre("", "unknown to this program"));
-    EXPECT_THROW(up(database.url(), std::nullopt, older), Error);
+    EXPECT_THROW(up(database.url(), {}, older), Error);
 
     database.sql("update schema_migration set checksum = 'tampered' where number = 1");
-    EXPECT_THROW(up(database.url(), std::nullopt, small), Error);
+    EXPECT_THROW(up(database.url(), {}, small), Error);
 }
 
 TEST_F(Migrations, a_step_that_fails_leaves_nothing_of_itself) {
     const std::array<Migration, 3> broken{
         {small[0],
-         {2, "two", "create table two (b int); select nonsense", "drop table two"},
-         {3, "three", "create table three ()", "drop table three"}}};
-    EXPECT_THROW(up(database.url(), std::nullopt, broken), Error);
+         {2, "two", "0.2", "create table two (b int); select nonsense", "drop table two"},
+         {3, "three", "0.3", "create table three ()", "drop table three"}}};
+    EXPECT_THROW(up(database.url(), {}, broken), Error);
     EXPECT_TRUE(status(database.url(), broken)[0].applied_at);
     EXPECT_FALSE(status(database.url(), broken)[1].applied_at);
     EXPECT_EQ(database.sql("select to_regclass('two') is null"), "t");
-    // Mended, it goes on from there.
-    EXPECT_THAT(up(database.url(), std::nullopt, small), ElementsAre(2));
+    // Fixed, it continues from there.
+    EXPECT_THAT(up(database.url(), {}, small), ElementsAre(2));
 }
 
 TEST_F(Migrations, several_processes_at_once_apply_each_step_once) {
@@ -118,7 +164,7 @@ TEST_F(Migrations, several_processes_at_once_apply_each_step_once) {
     {
         std::vector<std::jthread> threads;
         for (std::vector<int>& mine : applied)
-            threads.emplace_back([&] { mine = up(database.url(), std::nullopt, small); });
+            threads.emplace_back([&] { mine = up(database.url(), {}, small); });
     }
     EXPECT_EQ(applied[0].size() + applied[1].size() + applied[2].size(), 2U);
     EXPECT_EQ(database.sql("select count(*) from two"), "1");

@@ -5,13 +5,13 @@
 // every one of them is a float32. XOR of neighbouring values, as in Facebook's Gorilla, was not
 // taken: the lower bits of a loss are noise, and it would gain a byte or two of eight.
 //
-//   byte    encoding: 1 (0: what migration 0040 made of older rows: 36 bytes a sample)
+//   byte    encoding: 1 (0: of builds that had rows of points: 36 bytes a sample)
 //   varint  samples
 //   runs    steps, epochs, attempts, times in milliseconds; of each as many as there are samples
 //   byte    bytes of a value: 4 or 8
 //   values
 //
-// Numbers of fixed size are big-endian: so PostgreSQL writes them, which migration 0040 uses.
+// Numbers of fixed size are big-endian: PostgreSQL writes them so, which take_over.sql uses.
 #include "scheduler/store/metrics/chunk.h"
 
 #include <bit>

@@ -226,7 +226,9 @@ TEST(Options, commands_are_told_apart) {
     EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->link_port, 9);
     EXPECT_EQ(parse({"migrate"}).options->migrate_action, "up");
     EXPECT_EQ(parse({"migrate", "status"}).options->migrate_action, "status");
-    EXPECT_EQ(parse({"migrate", "down", "--to", "2"}).options->migrate_to, 2);
+    EXPECT_EQ(parse({"migrate", "--down"}).options->migrate_action, "down");
+    EXPECT_TRUE(parse({"migrate"}).options->migrate_dumps);
+    EXPECT_FALSE(parse({"migrate", "--no-dump"}).options->migrate_dumps);
     EXPECT_EQ(parse({"agent", "--database", "postgresql:///x"}).options->command, Command::agent);
 }
 
@@ -354,7 +356,7 @@ TEST(Options, help_is_no_error_and_a_mistake_is_one) {
                                                {"--frames-max-mib", "-1"},
                                                {"--metric-names-max", "-1"},
                                                {"migrate", "sideways"},
-                                               {"migrate", "down"},
+                                               {"migrate", "status", "--down"},
                                                {"agent"},
                                                {"login-link", "--keep-s", "59"},
                                                {"login-link", "--keep-s", "601"},

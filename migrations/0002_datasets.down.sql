@@ -1,2 +1,0 @@
-drop table dataset;
-drop table upload;

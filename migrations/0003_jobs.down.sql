@@ -1,9 +1,0 @@
-drop table job_event;
-drop table queue;
-drop table job;
-drop table job_transition;
-drop table job_state;
-drop function job_event_guard();
-drop function job_follow();
-drop function job_guard();
-drop function queue_class_rank(text);

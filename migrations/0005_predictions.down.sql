@@ -1,2 +1,0 @@
-drop index job_predictions;
-alter table job drop column prediction;

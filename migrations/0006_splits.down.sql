@@ -1,2 +1,0 @@
-drop table split;
-alter table dataset drop column preview;

@@ -1,1 +1,0 @@
-alter table job drop column intent;

@@ -1,2 +1,0 @@
-alter table host drop column home;
-alter table host drop column instance;

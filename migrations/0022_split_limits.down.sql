@@ -1,1 +1,0 @@
-drop index split_making_token;

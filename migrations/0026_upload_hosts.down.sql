@@ -1,2 +1,0 @@
-alter table dataset drop column upload_host;
-alter table upload drop column host;

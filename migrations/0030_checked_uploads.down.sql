@@ -1,2 +1,0 @@
--- Nothing to take back: the files are gone, and no dataset needs them.
-select;

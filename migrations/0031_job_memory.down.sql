@@ -1,2 +1,0 @@
-alter table host
-    drop column job_memory_bytes;

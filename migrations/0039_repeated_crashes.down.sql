@@ -1,3 +1,0 @@
-alter table job
-    drop column crashes,
-    drop column crash_key;

@@ -1,2 +1,0 @@
-drop table cross_validation_fold;
-drop table cross_validation;

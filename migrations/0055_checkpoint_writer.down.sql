@@ -1,1 +1,0 @@
-alter table checkpoint drop column written_by;

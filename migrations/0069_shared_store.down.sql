@@ -1,2 +1,0 @@
-drop table host_store_mark;
-drop table shared_store;
