@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/protocol/compatibility.h"
 #include "api/protocol/members.h"
 
 namespace slipway {
@@ -131,7 +132,8 @@ AttemptOrder read_attempt_order(const Json& json) {
     try {
         AttemptOrder order;
         order.version = member<int>(json, "version");
-        if (order.version != protocol_version) {
+        if (answer_of(Program::executor, age_of(order.version, protocol_version)) !=
+            Answer::serve) {
             throw Error{ErrorCode::invalid_argument,
                         fmt::format("the order is of protocol version {}, and this executor is of "
                                     "version {}; install the service and the executor of one build",

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/base/error.h"
 #include "api/base/log.h"
+#include "api/protocol/compatibility.h"
 #include "migrations/migrate.h"
 #include "scheduler/agent/home_id.h"
 #include "scheduler/agent/shared_store.h"
@@ -20,15 +23,20 @@ constexpr std::chrono::seconds database_wait{60};
 }    // namespace
 
 Database open_service_database(const Options& options) {
-    for (const migrations::Status& step : migrations::status(options.database)) {
-        if (step.applied_at && step.problem.empty()) continue;
-        throw Error{
-            ErrorCode::conflict,
-            fmt::format("version mismatch: step {} ({}) of the database's schema is {}, "
-                        "and this program has {} steps. Install the programs of the "
-                        "service on this machine; to upgrade, begin with the service",
-                        step.number, step.name, step.problem.empty() ? "missing" : step.problem,
-                        migrations::all().size())};
+    const std::vector<migrations::Status> steps = migrations::status(options.database);
+    const auto wrong = std::ranges::find_if(steps, [](const migrations::Status& step) {
+        return !step.applied_at || !step.problem.empty();
+    });
+    const Age age = wrong == steps.end() ? Age::same : wrong->is_older ? Age::older : Age::newer;
+    if (answer_of(Program::agent, age) != Answer::serve) {
+        throw Error{ErrorCode::conflict,
+                    fmt::format("version mismatch: step {} ({}) of the database's schema is {}, "
+                                "and this program has {} {}. Install the programs of the "
+                                "service on this machine; to upgrade, begin with the service",
+                                wrong->number, wrong->name,
+                                wrong->problem.empty() ? "missing" : wrong->problem,
+                                migrations::all().size(),
+                                migrations::all().size() == 1 ? "step" : "steps")};
     }
     return {
         .cluster = nullptr,
