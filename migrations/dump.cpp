@@ -50,6 +50,16 @@ void make_folder(const fs::path& folder) {
     if (problem) fail(fmt::format("{}: {}", folder.string(), problem.message()));
 }
 
+/// Of a process that was killed. It may be as large as the database.
+void delete_unfinished(const fs::path& folder) {
+    std::error_code problem;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, problem)) {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".dump.partial") || name.ends_with(".dump.log"))
+            fs::remove(entry.path(), problem);
+    }
+}
+
 /// A dump is compressed and has no indexes: it takes less than the database.
 void require_room(const fs::path& folder, std::int64_t bytes) {
     std::error_code problem;
@@ -80,6 +90,7 @@ fs::path dump_database(const DumpOptions& options) {
     const DatabaseFacts facts = facts_of(options.database);
     const fs::path program = find_pg_dump(options.installed, facts.major);
     make_folder(options.folder);
+    delete_unfinished(options.folder);
     require_room(options.folder, facts.bytes);
     const fs::path file =
         options.folder / fmt::format("before-{}-{}.dump", options.version, compact(options.at));

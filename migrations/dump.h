@@ -17,7 +17,8 @@ struct DumpOptions {
 };
 
 /// Writes a dump of the whole database, to be read by pg_restore: before-VERSION-TIME.dump in the
-/// folder, of mode 0600. Returns its path; a dump that is cut short leaves nothing.
+/// folder, of mode 0600. Returns its path. A dump that fails leaves nothing; what a killed process
+/// left there, the next dump deletes.
 /// errors  throws Error{unavailable} with the way out: the disk has less room than the database
 ///         takes, pg_dump is not installed or fails
 std::filesystem::path dump_database(const DumpOptions& options);

@@ -1676,7 +1676,7 @@ declare
     has_groups  boolean;
     has_webhook boolean;
 begin
-    -- Whoever is about to delete a dataset waits for this transaction, or this one for it.
+    -- A deletion of the dataset waits for this transaction, or this one for the deletion.
     with held as materialized (
         select id
         from dataset
@@ -2215,7 +2215,7 @@ create function leader_lock(leader_name text, leader_term bigint) returns bigint
     return hashtextextended('slipway leader ' || leader_name || ' ' || leader_term, 0);
 
 -- The last statement of each transaction of a leader. The row is shared until the commit, which
--- follows at once: nobody else becomes the leader in between.
+-- follows at once: no other process becomes the leader in between.
 create function check_leader(leader_name text, leader_term bigint) returns void
     language plpgsql as $$
 begin
@@ -2265,7 +2265,7 @@ create table garbage (
 );
 create index garbage_due on garbage (due_at, id);
 
--- What somebody follows is stored sooner. A crash of the database empties the table: followers
+-- Events of followed jobs are stored sooner. A crash of the database empties the table: followers
 -- renew their rows.
 create unlogged table watched (
     subject text primary key check (length(subject) <= 300),

@@ -6,7 +6,7 @@
 -- to 74 takes the same path, and the result has the schema of a new database by construction. The
 -- number 75 is the schema of release 0.1 and needs only another row in schema_migration.
 --
--- Nobody outside the project ran such a build. Delete this file, and take_over() in migrate.cpp,
+-- No such build was released. Delete this file, and take_over() in migrate.cpp,
 -- after release 0.2.
 
 -- create_unreleased: where the tables are set aside

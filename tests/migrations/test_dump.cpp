@@ -41,6 +41,9 @@ protected:
 
 TEST_F(Dump, it_is_whole_and_for_its_owner_alone) {
     database.sql("create table precious as select 42 as answer");
+    const std::string killed = "backups/before-0.2.0-20261129T000000Z.dump.partial";
+    fs::create_directories(options().folder);
+    folder.write(killed, "of a process that was killed");
     const fs::path file = dump_database(options());
     EXPECT_EQ(file.filename(), "before-0.2.0-20261129T032112Z.dump");
     struct stat found {};
