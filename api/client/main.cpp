@@ -16,10 +16,6 @@
 #include "api/spec/dataset_format.h"
 #include "api/spec/table/nearest.h"
 
-#ifndef SLIPWAY_VERSION
-#define SLIPWAY_VERSION "unknown"
-#endif
-
 namespace slipway::client {
 namespace {
 

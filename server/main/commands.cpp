@@ -10,10 +10,6 @@
 #include "server/main/home.h"
 #include "server/main/parts.h"
 
-#ifndef SLIPWAY_VERSION
-#define SLIPWAY_VERSION "unknown"
-#endif
-
 namespace slipway {
 namespace {
 

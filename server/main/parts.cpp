@@ -16,10 +16,6 @@
 #include "scheduler/store/jobs.h"
 #include "server/main/pool_options.h"
 
-#ifndef SLIPWAY_VERSION
-#define SLIPWAY_VERSION "unknown"
-#endif
-
 namespace slipway {
 
 std::filesystem::path dump_before_migration(const std::filesystem::path& home,

@@ -12,10 +12,6 @@
 #include "server/sse/hub.h"
 #include "server/sse/project_hub.h"
 
-#ifndef SLIPWAY_VERSION
-#define SLIPWAY_VERSION "unknown"
-#endif
-
 namespace slipway::routes {
 namespace {
 
