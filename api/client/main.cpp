@@ -7,6 +7,7 @@
 
 #include "api/base/id.h"
 #include "api/base/printable.h"
+#include "api/base/version.h"
 #include "api/client/command_examples.h"
 #include "api/client/command_line.h"
 #include "api/client/commands.h"
@@ -355,9 +356,9 @@ void add_man_command(CLI::App& app, Line& line) {
     one->callback([&app, &line] {
         line.alone = [&app, &line] {
             if (line.out.empty())
-                fmt::print("{}", man_page(command_named(app, line.texts), SLIPWAY_VERSION));
+                fmt::print("{}", man_page(command_named(app, line.texts), release_version()));
             else
-                write_man_pages(app, SLIPWAY_VERSION, line.out);
+                write_man_pages(app, release_version(), line.out);
             return ExitCode::ok;
         };
     });
@@ -369,7 +370,7 @@ void add_shared_options(CLI::App& app, Line& line) {
         "cancelled; 4 rejected by the service; 5 service unreachable.");
     app.require_subcommand(1);
     app.fallthrough();
-    app.set_version_flag("--version", std::string("slipway ") + SLIPWAY_VERSION,
+    app.set_version_flag("--version", version_text("slipway"),
                          "Print the version of this program and exit");
     app.add_option("--context", line.connect.context,
                    "context of `slipway login` to use instead of the current one");

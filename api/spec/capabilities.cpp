@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "api/base/version.h"
 #include "api/spec/documents.h"
 #include "api/spec/tables.h"
 
@@ -71,6 +72,8 @@ Json capabilities_document(const Json& confinement, const Json& limits) {
                   {"lr_scalings", words<LrScaling>()},
                   {"queue_classes", words<QueueClass>()},
                   {"accelerators", accelerators()}};
+    document["version"] = release_version();
+    document["commit"] = source_commit();
     document["confinement"] = confinement;
     document["limits"] = limits;
     document["$defs"] = definitions.all();    // of objects within the parameters

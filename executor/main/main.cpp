@@ -12,6 +12,7 @@
 #include <span>
 
 #include "api/base/printable.h"
+#include "api/base/version.h"
 #include "api/spec/event.h"
 #include "executor/cache/environment.h"
 #include "executor/data/dataset.h"
@@ -72,7 +73,7 @@ void add_run(CLI::App& app, RunLocalOptions& alone, const std::string& formats) 
 Trainer signed_by_us(Trainer trainer) {
     return [trainer = std::move(trainer)](const AttemptPlan& plan, Reporter& reporter) {
         AttemptPlan signed_plan = plan;
-        signed_plan.writer = {.program = "slipway-executor " SLIPWAY_VERSION,
+        signed_plan.writer = {.program = fmt::format("slipway-executor {}", release_version()),
                               .build = build_mark(),
                               .instruction_set = std::string(to_string(instruction_set()))};
         return trainer(signed_plan, reporter);
@@ -145,6 +146,8 @@ std::optional<int> read_command_line(int argc, char** argv, Request& request) {
     add_split(app, request.division);
     add_bench(app, request.measurement);
     app.add_subcommand("version", "Prints the version");
+    app.set_version_flag("--version", fmt::format("slipway-executor {}", release_version()),
+                         "Prints the version");
     try {
         app.parse(argc, argv);
         if (inspect->parsed() && request.look.path.empty() && request.look.unpack.empty())
@@ -172,7 +175,7 @@ int run(int argc, char** argv) {
         run_export(request.weights);
         return 0;
     }
-    if (request.command == "version") fmt::print("slipway-executor {}\n", SLIPWAY_VERSION);
+    if (request.command == "version") fmt::print("slipway-executor {}\n", release_version());
     if (request.command == "inspect") fmt::print("{}\n", inspect_to_json(request.look));
     if (request.command == "split") fmt::print("{}\n", split_to_json(request.division));
     if (request.command == "bench") fmt::print("{}\n", bench_to_json(request.measurement));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/version.h"
 #include "api/client/service.h"
 #include "migrations/migrate.h"
 #include "scheduler/store/cluster/cluster.h"
@@ -86,7 +87,7 @@ int print_login_link(const Options& options) {
 }
 
 int print_version() {
-    fmt::print("slipwayd {}\n", SLIPWAY_VERSION);
+    fmt::print("{}\n", version_text("slipwayd"));
     return 0;
 }
 

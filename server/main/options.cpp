@@ -13,6 +13,7 @@
 #include <span>
 
 #include "api/base/error.h"
+#include "api/base/version.h"
 #include "server/main/check_options.h"
 #include "server/main/database_address.h"
 #include "server/main/launcher_options.h"
@@ -231,6 +232,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     verify->add_option("--host-name", raw.options.host_name,
                        "name of this machine in the database");
     add_command(app, raw, "version", "Print the version", Command::version);
+    app.set_version_flag("--version", version_text("slipwayd"), "Print the version and exit");
     app.require_subcommand(0, 1);
     try {
         app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/base/log.h"
+#include "api/base/version.h"
 #include "migrations/dump.h"
 #include "migrations/migrate.h"
 #include "scheduler/launcher/slurm/slurm_launcher.h"
@@ -22,7 +23,7 @@ std::filesystem::path dump_before_migration(const std::filesystem::path& home,
                                             const std::string& database) {
     return migrations::dump_database({.database = database,
                                       .folder = home / "backups",
-                                      .version = SLIPWAY_VERSION,
+                                      .version = std::string(release_version()),
                                       .at = system_clock().now()});
 }
 

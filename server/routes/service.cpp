@@ -4,6 +4,7 @@
 
 #include "api/base/check.h"
 #include "api/base/error.h"
+#include "api/base/version.h"
 #include "api/spec/documents.h"
 #include "server/http/content_encoding.h"
 #include "server/routes/handlers.h"
@@ -80,8 +81,10 @@ Response metrics(const Context& context) {
 }
 
 Response get_version(const Context& context) {
-    return json_response(
-        {{"version", SLIPWAY_VERSION}, {"api", "v1"}, {"host", context.services.host_name}});
+    return json_response({{"version", release_version()},
+                          {"commit", source_commit()},
+                          {"api", "v1"},
+                          {"host", context.services.host_name}});
 }
 
 Response get_capabilities(const Context& context) {
@@ -111,7 +114,7 @@ Response get_capabilities(const Context& context) {
 }
 
 Response get_openapi(const Context&) {
-    static const std::string text = openapi_document(SLIPWAY_VERSION).dump() + "\n";
+    static const std::string text = openapi_document(release_version()).dump() + "\n";
     static const std::shared_ptr<const StoredBody> body = store_body("application/json", text);
     return stored_response(body);
 }

@@ -427,7 +427,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((done.stdout, done.stderr), ("", "slipway: file is required; see `slipway submit --help`\n"))
 
     def test_the_program_says_its_own_version(self):
-        self.assertRegex(run("--version", check=0).stdout, r"^slipway \d+\.\d+\.\d+\n$")
+        self.assertRegex(run("--version", check=0).stdout, r"^slipway \d+\.\d+\.\d+ \(([0-9a-f]{12}|unknown)\)\n$")
 
     def test_the_other_names_of_commands(self):
         for other, name in (("list", "jobs"), ("show", "job")):

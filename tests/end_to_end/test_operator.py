@@ -27,7 +27,9 @@ class Programs(unittest.TestCase):
     def test_each_says_its_version(self):
         versions = {output_of(BIN / name, "version") for name in ("slipwayd", "slipway-executor")}
         for text in versions:
-            self.assertRegex(text, r"^slipway(d|-executor) \d+\.\d+\.\d+\n$")
+            self.assertRegex(text, r"^slipway(d|-executor) \d+\.\d+\.\d+( \(\w+\))?\n$")
+            name = text.split()[0]
+            self.assertEqual(output_of(BIN / name, "--version"), text)
         self.assertEqual(len({text.split()[1] for text in versions}), 1, versions)
 
 

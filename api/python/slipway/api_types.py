@@ -398,6 +398,8 @@ Capabilities = TypedDict("Capabilities", {
     "architectures": "list[dict[str, Any]]",
     # Augmentation steps and their parameters.
     "augmentations": "list[dict[str, Any]]",
+    # Commit that the service was built from.
+    "commit": "str",
     # Isolation of executors from the host: name, enforced, detail.
     "confinement": "list[dict[str, Any]]",
     # Dataset formats and their options.
@@ -424,6 +426,8 @@ Capabilities = TypedDict("Capabilities", {
     "schedules": "list[dict[str, Any]]",
     # Task types.
     "tasks": "list[str]",
+    # Version of the service.
+    "version": "str",
 })
 
 
@@ -4593,6 +4597,8 @@ class Version(TypedDict):
     """Version of the service."""
     # Version of the API.
     api: str
+    # Commit that it was built from.
+    commit: str
     # Host that responds.
     host: str
     # Version of the program.

@@ -385,6 +385,8 @@ const Object<Answer>& capabilities_table() {
                    words, known)
             .field("queue_classes", "Scheduling classes, most urgent first.", words, known)
             .field("accelerators", "Accelerators that a job can run on.", AnyObject{}, known)
+            .field("version", "Version of the service.", any_text, known)
+            .field("commit", "Commit that the service was built from.", any_text, known)
             .field("confinement", "Isolation of executors from the host: name, enforced, detail.",
                    objects, known)
             .field("limits",
@@ -474,6 +476,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
         texts("Readiness", "Readiness of the service.", {{"status", "ready."}});
     static const auto version = texts("Version", "Version of the service.",
                                       {{"version", "Version of the program."},
+                                       {"commit", "Commit that it was built from."},
                                        {"api", "Version of the API."},
                                        {"host", "Host that responds."}});
     static const auto checkpoints = page_of("CheckpointList", checkpoint_answer_table());

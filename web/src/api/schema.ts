@@ -43,6 +43,7 @@ export interface Capabilities {
   accelerators: Record<string, any>;
   architectures: (Record<string, any>)[];
   augmentations: (Record<string, any>)[];
+  commit: string;
   confinement: (Record<string, any>)[];
   formats: (Record<string, any>)[];
   layers: (Record<string, any>)[];
@@ -55,6 +56,7 @@ export interface Capabilities {
   queue_classes: string[];
   schedules: (Record<string, any>)[];
   tasks: string[];
+  version: string;
 }
 /** A checkpoint of a job. */
 export interface Checkpoint {
@@ -732,4 +734,4 @@ export interface Verdict {
   shares: Record<string, any>;
 }
 /** Version of the service. */
-export interface Version { api: string; host: string; version: string; }
+export interface Version { api: string; commit: string; host: string; version: string; }
