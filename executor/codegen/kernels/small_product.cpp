@@ -135,7 +135,7 @@ void multiply_tile(const SmallProduct& product, const Sizes& sizes, const float*
                    const Panel& right, float* to, std::int64_t columns) {
     const std::int64_t row_step = product.lhs.strides[0], term_step = product.lhs.strides[1];
     const std::int64_t result_step = product.result.strides[0];
-    Floats total[rows][vectors];
+    Floats total[rows][vectors] = {};
     if (product.adds)
         for (int row = 0; row < rows; ++row)
             for (int v = 0; v < vectors; ++v)
