@@ -27,7 +27,7 @@ class Deploy(unittest.TestCase):
             self.assertIn(PACKAGES.get(program, program), packages("packages.txt"))
 
     def test_no_package_is_listed_twice(self):
-        lists = [packages(name) for name in ("packages.txt", "test-packages.txt", "slurm/packages.txt")]
+        lists = [packages(name) for name in ("packages.txt", "test-packages.txt", "package-packages.txt", "slurm/packages.txt")]
         self.assertEqual(len(set.union(*lists)), sum(map(len, lists)))
 
     def test_a_large_rebuild_is_said(self):
