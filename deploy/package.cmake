@@ -11,6 +11,10 @@ install(DIRECTORY ${staged}/client/ DESTINATION share COMPONENT client)
 
 install(TARGETS slipwayd slipway-executor slipway-confine slipway-slurm-start slipway-glyphs slipway-compiler slipway-collectives
   RUNTIME DESTINATION ${lib} LIBRARY DESTINATION ${lib})
+if(TARGET slipway-kernels-v3)
+  install(TARGETS slipway-kernels-v3 LIBRARY DESTINATION ${lib})
+  install(TARGETS slipway-kernels-v4 LIBRARY DESTINATION ${lib}/glibc-hwcaps/x86-64-v4)
+endif()
 install(DIRECTORY ${staged}/server/ DESTINATION share)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/example-dataset.json ${CMAKE_CURRENT_LIST_DIR}/example-job.json DESTINATION share/slipway/example)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/grafana/slipway.json ${CMAKE_CURRENT_LIST_DIR}/prometheus/alerts.yml DESTINATION share/slipway/monitoring)

@@ -34,6 +34,10 @@ constexpr const char* machine_executable[] = {"/usr/lib", "/usr/lib64", "/lib", 
                                               "/usr/local/lib"};
 constexpr const char* machine_writable[] = {"/dev/null"};
 
+/// Beside the executor of a package, for two levels of processors (executor/codegen/kernels).
+constexpr const char* kernel_libraries[] = {"libslipway-kernels.so",
+                                            "glibc-hwcaps/x86-64-v4/libslipway-kernels.so"};
+
 void add_number(std::vector<std::string>& words, const char* name, std::int64_t value) {
     if (value > 0) words.insert(words.end(), {name, fmt::to_string(value)});
 }
@@ -65,7 +69,9 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
     add_paths(words, "--read", confinement.paths.readable);
     add_paths(words, "--execute", confinement.paths.executable);
     add_paths(words, "--write", confinement.paths.writable);
-    // Not every program compiles: what is not there is passed over.
+    // Not every program has kernels or compiles: what is not there is passed over.
+    for (const char* library : kernel_libraries)
+        words.insert(words.end(), {"--execute", program.parent_path() / library});
     const std::string compiler = program.parent_path() / compiler_library_file;
     words.insert(words.end(), {"--read", compiler, "--compiler", compiler});
     const std::string collectives = program.parent_path() / collectives_library_file;
