@@ -69,7 +69,7 @@ template <class T, bool may_overlap, class Chunk>
 void in_parts(std::int64_t n, Chunk&& chunk) {
     using Number = Lanes<T>::Number;
     using Place = Lanes<T>::Place;
-    constexpr int whole = 64 / sizeof(Number);
+    constexpr int whole = register_bytes / sizeof(Number);
     std::int64_t i = 0;
     const auto take = [&]<int width>(std::integral_constant<int, width>) {
         const bool fits = i + width <= n;

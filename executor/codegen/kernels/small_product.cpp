@@ -8,9 +8,11 @@
 
 #include "executor/codegen/kernels/vectors.h"
 
-// Eight rows by two vectors of columns are summed in registers, over all terms. The right operand
-// is read in place where its columns lie in whole vectors, else copied into a panel, turned around
-// 16 by 16 where its terms lie one after the other. No blocking for caches: what is small fits.
+// Eight rows by two vectors of columns are summed in registers, over all terms; without AVX-512 six
+// rows, of vectors half as wide: the compiler keeps wider vectors than the processor's in memory,
+// which takes nine times as long. The right operand is read in place where its columns lie in whole
+// vectors, else copied into a panel, turned around in squares where its terms lie one after the
+// other. No blocking for caches: what is small fits.
 // The library's routine is faster for large products, but makes machine code for every kind of
 // product when the first one is asked for: 30 ms and 4 MB in each process, more than a network
 // like LeNet ever needs (docs/decisions/0057). The order of sums is the routine's own for such
@@ -19,7 +21,9 @@ namespace slipway {
 
 namespace {
 
-constexpr std::int64_t lanes = 16, panel_columns = 2 * lanes;
+constexpr std::int64_t lanes = register_bytes / sizeof(float);
+constexpr int tile_rows = lanes == 16 ? 8 : 6;
+constexpr std::int64_t panel_columns = 2 * lanes;
 constexpr std::int64_t terms_at_once_max = 384;
 // Some 60 microseconds: beyond, what the routine does better is worth its code.
 constexpr std::int64_t steps_max = 1 << 22;
@@ -96,7 +100,7 @@ void turn_around(const float* from, std::int64_t column_step, std::int64_t terms
                 const float* const line = from + (column + i) * column_step + term;
                 square[i] = load_part(line, left);
             }
-            exchange_blocks<8>(square);
+            if constexpr (lanes == 16) exchange_blocks<8>(square);
             exchange_blocks<4>(square);
             exchange_blocks<2>(square);
             exchange_blocks<1>(square);
@@ -148,7 +152,7 @@ void multiply_tile(const SmallProduct& product, const Sizes& sizes, const float*
             for (int v = 0; v < vectors; ++v)
                 line[v] = load<Floats>(right.from + term * right.step + v * lanes);
             for (int row = 0; row < rows; ++row) {
-                const Floats number = in_all_lanes(left[row * row_step + term * term_step]);
+                const Floats number = in_all_lanes<Floats>(left[row * row_step + term * term_step]);
                 for (int v = 0; v < vectors; ++v)
                     sums[row][v] = multiply_add(number, line[v], sums[row][v]);
             }
@@ -176,7 +180,7 @@ template <int vectors>
 void multiply_panel(const SmallProduct& product, const Sizes& sizes, const float* left,
                     const Panel& right, float* to, std::int64_t columns) {
     std::int64_t row = 0;
-    row = multiply_rows<8, vectors>(product, sizes, left, right, to, columns, row);
+    row = multiply_rows<tile_rows, vectors>(product, sizes, left, right, to, columns, row);
     row = multiply_rows<4, vectors>(product, sizes, left, right, to, columns, row);
     multiply_rows<1, vectors>(product, sizes, left, right, to, columns, row);
 }

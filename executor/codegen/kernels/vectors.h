@@ -13,6 +13,13 @@ namespace slipway {
 template <class Element, int width>
 using Vector [[gnu::vector_size(width * sizeof(Element))]] = Element;
 
+/// Bytes of the widest register. The compiler keeps wider vectors in memory, lane by lane.
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#else
+inline constexpr int register_bytes = 32;
+#endif
+
 /// For vectors and single numbers; no alignment is asked for.
 template <class Number, class T>
 Number load(const T* from) {
@@ -46,10 +53,19 @@ inline Vector<float, 16> multiply_add(const Vector<float, 16>& a, const Vector<f
 #endif
 }
 
+inline Vector<float, 8> multiply_add(const Vector<float, 8>& a, const Vector<float, 8>& b,
+                                     const Vector<float, 8>& c) {
+#if defined(__FMA__)
+    return Vector<float, 8>(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+#else
+    return a * b + c;
+#endif
+}
+
 /// The number in all lanes.
-inline Vector<float, 16> in_all_lanes(float number) {
-    return Vector<float, 16>{number, number, number, number, number, number, number, number,
-                             number, number, number, number, number, number, number, number};
+template <class Floats>
+Floats in_all_lanes(float number) {
+    return number - Floats{};    // exact, and the sign of a zero stays
 }
 
 }    // namespace slipway
