@@ -53,10 +53,6 @@ std::string read_token(const std::string& file) {
     return text;
 }
 
-std::string name_of(const ServiceUrl& url) {
-    return fmt::format("{}:{}", url.host, url.port);
-}
-
 }    // namespace
 
 ExitCode login(const ConnectOptions& connect_options, const LoginOptions& options) {
@@ -67,7 +63,8 @@ ExitCode login(const ConnectOptions& connect_options, const LoginOptions& option
     const HttpClient client = connect(connecting);
     const Json me = get(client, "/v1/me");
     Contexts contexts = read_contexts();
-    const std::string name = options.name.empty() ? name_of(client.options().url) : options.name;
+    const std::string name =
+        options.name.empty() ? to_string(client.options().url.authority) : options.name;
     contexts.all[name] = {.url = to_string(client.options().url),
                           .token = connecting.token,
                           .certificate_authority = client.options().certificate_authority};

@@ -10,37 +10,33 @@
 
 #include "api/base/percent_encode.h"
 #include "api/base/result.h"
+#include "api/http/authority.h"
+#include "api/http/header.h"
 
 namespace slipway::client {
 
 /// Where the service is.
 struct ServiceUrl {
     bool tls = false;
-    std::string host;
-    std::uint16_t port = 8470;
+    Authority authority;
 };
 
 /// "http://127.0.0.1:8470", "https://slipway.example". A path is refused, except "/".
 Result<ServiceUrl> parse_service_url(std::string_view text);
 std::string to_string(const ServiceUrl& url);
 
-struct ClientHeader {
-    std::string name;
-    std::string value;
-};
-
 struct ClientRequest {
     std::string method = "GET";
     std::string target;    ///< "/v1/jobs?limit=5"
     std::string body = {};
     std::string media_type = "application/json";    ///< of the body, when there is one
-    std::vector<ClientHeader> headers = {};
+    std::vector<HttpHeader> headers = {};
 };
 
 struct ClientResponse {
     int status = 0;
     std::string body;
-    std::vector<ClientHeader> headers;
+    std::vector<HttpHeader> headers;
 
     /// The first header of that name (any case), or empty.
     std::string_view header(std::string_view name) const;

@@ -9,18 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "api/http/connection.h"
 #include "server/http/text.h"
 
 namespace slipway {
@@ -28,9 +18,7 @@ namespace slipway {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-using ErrorOfSystem = boost::system::error_code;
-using Endpoints = std::vector<asio::ip::tcp::endpoint>;
+using Failure = HttpConnection::Failure;
 
 constexpr std::size_t url_bytes_max = 2000;
 
@@ -60,134 +48,31 @@ Error bad_url(std::string_view what) {
         fmt::format("must be an absolute URL such as https://hooks.example.com/slipway: {}", what)};
 }
 
-/// Splits "host:port" or "[v6]:port". False: it is neither.
-bool read_authority(std::string_view authority, OutgoingUrl& url) {
-    std::string_view port;
-    if (authority.starts_with('[')) {
-        const auto close = authority.find(']');
-        if (close == authority.npos) return false;
-        url.host = authority.substr(1, close - 1);
-        if (url.host.find(':') == std::string::npos) return false;
-        authority.remove_prefix(close + 1);
-        if (!authority.empty() && authority.front() != ':') return false;
-        port = authority.substr(std::min<std::size_t>(1, authority.size()));
-    } else {
-        const auto colon = authority.find(':');
-        url.host = authority.substr(0, colon);
-        if (colon != authority.npos) port = authority.substr(colon + 1);
-    }
-    if (port.empty()) return !url.host.empty();
-    const auto number = parse_decimal(port);
-    if (!number || *number == 0 || *number > 65535) return false;
-    url.port = std::uint16_t(*number);
-    return !url.host.empty();
+HttpConnection::Endpoints find(const OutgoingUrl& url, Failure& failure) {
+    const Authority& authority = url.authority;
+    if (const auto address = literal_address(url)) return {{*address, authority.port}};
+    return HttpConnection::resolve(authority.host, authority.port, failure);
 }
 
-bool is_host_character(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '-' || c == '_' || c == ':';
-}
-
-/// One message, on one thread.
-class OutgoingExchange {
-public:
-    explicit OutgoingExchange(std::chrono::milliseconds total)
-        : deadline_(std::chrono::steady_clock::now() + total) {}
-
-    Endpoints resolve(const OutgoingUrl& url, ErrorOfSystem& error) {
-        if (const auto address = literal_address(url)) return {{*address, url.port}};
-        asio::ip::tcp::resolver resolver(io_);
-        Endpoints found;
-        error = finish([&](auto done) {
-            resolver.async_resolve(url.host, std::to_string(url.port),
-                                   [&found, done](ErrorOfSystem failed, auto results) {
-                                       for (const auto& one : results)
-                                           found.push_back(one.endpoint());
-                                       done(failed);
-                                   });
-        });
-        return found;
-    }
-
-    ErrorOfSystem connect(beast::tcp_stream& stream, const Endpoints& endpoints) {
-        stream.expires_at(deadline_);
-        return finish([&](auto done) { stream.async_connect(endpoints, done); });
-    }
-
-    template <class Operation>
-    ErrorOfSystem finish(Operation start) {
-        ErrorOfSystem result = asio::error::timed_out;
-        start([&result](ErrorOfSystem error, auto&&...) { result = error; });
-        io_.restart();
-        // A stream ends its operations at the deadline by itself. A name that is still looked up is
-        // given up with the exchange, and its handler never runs.
-        io_.run_until(deadline_ + std::chrono::milliseconds{500});
-        return result == beast::error::timeout ? ErrorOfSystem(asio::error::timed_out) : result;
-    }
-
-    asio::io_context& io() { return io_; }
-
-private:
-    const std::chrono::steady_clock::time_point deadline_;
-    asio::io_context io_{1};
-};
-
-std::string authority_of(const OutgoingUrl& url) {
-    const bool v6 = url.host.find(':') != std::string::npos;
-    const std::string host = v6 ? "[" + url.host + "]" : url.host;
-    const bool usual = url.port == (url.secure ? 443 : 80);
-    return usual ? host : fmt::format("{}:{}", host, url.port);
-}
-
-template <class Stream>
-ErrorOfSystem send(OutgoingExchange& exchange, Stream& stream, const OutgoingUrl& url,
-                   const std::vector<Pair>& headers, std::string_view body) {
-    beast::http::request<beast::http::string_body> message(beast::http::verb::post, url.target, 11);
-    message.set(beast::http::field::host, authority_of(url));
-    message.set(beast::http::field::connection, "close");
+/// The status of the answer, or why there is none.
+OutgoingAnswer exchange(HttpConnection& connection, const OutgoingUrl& url,
+                        const std::vector<Pair>& headers, std::string_view body,
+                        std::size_t bytes_max) {
+    const std::uint16_t usual = url.secure ? 443 : 80;
+    std::vector<HttpHeader> sent{{"Host", to_string(url.authority, usual)}};
     for (const Pair& header : headers)
-        message.set(header.name, header.value);
-    message.body() = body;
-    message.prepare_payload();
-    return exchange.finish([&](auto done) { beast::http::async_write(stream, message, done); });
-}
-
-/// The status of the answer; its body is dropped.
-template <class Stream>
-ErrorOfSystem receive(OutgoingExchange& exchange, Stream& stream, std::size_t bytes_max,
-                      int& status) {
-    beast::flat_buffer buffer(16 * 1024);
-    beast::http::response_parser<beast::http::buffer_body> parser;
-    parser.body_limit(boost::none);
-    parser.header_limit(16 * 1024);
-    ErrorOfSystem error = exchange.finish(
-        [&](auto done) { beast::http::async_read_header(stream, buffer, parser, done); });
-    if (error) return error;
-    status = int(parser.get().result_int());
-    std::array<char, 4096> dropped;
-    for (std::size_t read = 0; !parser.is_done() && read < bytes_max;) {
-        parser.get().body().data = dropped.data();
-        parser.get().body().size = dropped.size();
-        error = exchange.finish(
-            [&](auto done) { beast::http::async_read(stream, buffer, parser, done); });
-        if (error && error != beast::http::error::need_buffer) break;
-        read += dropped.size() - parser.get().body().size;
-    }
-    // The status counts: what the receiver says beside it, or that it does not end, does not.
-    return {};
-}
-
-template <class Stream>
-void talk(OutgoingExchange& exchange, Stream& stream, const OutgoingUrl& url,
-          const std::vector<Pair>& headers, std::string_view body, std::size_t bytes_max,
-          OutgoingAnswer& answer) {
-    ErrorOfSystem error = send(exchange, stream, url, headers, body);
+        sent.push_back({header.name, header.value});
+    Failure failure = connection.send("POST", url.target, sent, body);
     int status = 0;
-    if (!error) error = receive(exchange, stream, bytes_max, status);
-    if (error)
-        answer.error = fmt::format("no answer: {}", error.message());
-    else
-        answer.status = status;
+    std::vector<HttpHeader> received;
+    if (!failure) failure = connection.receive_head(status, received);
+    if (failure) return {.error = fmt::format("no answer: {}", failure.message())};
+    // The status counts: what the receiver says beside it, or that it does not end, does not.
+    std::array<char, 4096> dropped;
+    std::size_t size = 1;
+    for (std::size_t read = 0; size > 0 && read < bytes_max; read += size)
+        if (connection.receive_body(dropped, size)) break;
+    return {.status = status};
 }
 
 }    // namespace
@@ -200,13 +85,13 @@ Result<OutgoingUrl> parse_outgoing_url(std::string_view text) {
     if (scheme_end == text.npos || (scheme != "http" && scheme != "https"))
         return bad_url("its scheme is neither http nor https");
     url.secure = scheme == "https";
-    url.port = url.secure ? 443 : 80;
     text.remove_prefix(scheme_end + 3);
     const auto path = std::min(text.find_first_of("/?#"), text.size());
     const std::string_view authority = text.substr(0, path);
     if (authority.find('@') != authority.npos) return bad_url("it must not have a user");
-    if (!read_authority(authority, url) || !std::ranges::all_of(url.host, is_host_character))
-        return bad_url("its host or port is not valid");
+    const auto parsed = parse_authority(authority, url.secure ? 443 : 80);
+    if (!parsed) return bad_url("its host or port is not valid");
+    url.authority = *parsed;
     text.remove_prefix(path);
     if (text.find('#') != text.npos) return bad_url("it must not have a fragment");
     if (!std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; }))
@@ -216,9 +101,9 @@ Result<OutgoingUrl> parse_outgoing_url(std::string_view text) {
 }
 
 std::optional<asio::ip::address> literal_address(const OutgoingUrl& url) {
-    ErrorOfSystem error;
-    const asio::ip::address address = asio::ip::make_address(url.host, error);
-    if (error) return std::nullopt;
+    Failure failure;
+    const asio::ip::address address = asio::ip::make_address(url.authority.host, failure);
+    if (failure) return std::nullopt;
     return address;
 }
 
@@ -229,7 +114,7 @@ bool is_public(const asio::ip::address& address) {
 
 OutgoingClient::OutgoingClient(std::vector<Network> allowed, OutgoingLimits limits)
     : allowed_(std::move(allowed)), limits_(limits), tls_(asio::ssl::context::tls_client) {
-    ErrorOfSystem none_is_trusted;
+    Failure none_is_trusted;
     tls_.set_default_verify_paths(none_is_trusted);
     tls_.set_verify_mode(asio::ssl::verify_peer);
 }
@@ -243,43 +128,26 @@ bool OutgoingClient::may_reach(const asio::ip::address& address) const {
 OutgoingAnswer OutgoingClient::post(const OutgoingUrl& url, const std::vector<Pair>& headers,
                                     std::string_view body) {
     const auto began = std::chrono::steady_clock::now();
-    OutgoingAnswer answer;
-    OutgoingExchange exchange(limits_.total);
-    const auto run = [&] {
-        ErrorOfSystem error;
-        Endpoints endpoints = exchange.resolve(url, error);
-        if (error || endpoints.empty()) {
-            answer.error = fmt::format("{} was not found: {}", url.host, error.message());
-            return;
-        }
+    const std::string& host = url.authority.host;
+    const auto run = [&]() -> OutgoingAnswer {
+        Failure failure;
+        auto endpoints = find(url, failure);
+        if (endpoints.empty())
+            return {.error = fmt::format("{} was not found: {}", host, failure.message())};
         std::erase_if(endpoints, [&](const auto& one) { return !may_reach(one.address()); });
-        if (endpoints.empty()) {
-            answer.error = fmt::format(
-                "{} has no address that webhooks may reach; the operator can allow it "
-                "(--webhook-allow)",
-                url.host);
-            return;
-        }
-        beast::ssl_stream<beast::tcp_stream> stream(exchange.io(), tls_);
-        error = exchange.connect(beast::get_lowest_layer(stream), endpoints);
-        if (error) {
-            answer.error = fmt::format("no connection: {}", error.message());
-            return;
-        }
-        if (!url.secure)
-            return talk(exchange, stream.next_layer(), url, headers, body, limits_.answer_bytes_max,
-                        answer);
-        SSL_set_tlsext_host_name(stream.native_handle(), url.host.c_str());
-        stream.set_verify_callback(asio::ssl::host_name_verification(url.host));
-        error = exchange.finish(
-            [&](auto done) { stream.async_handshake(asio::ssl::stream_base::client, done); });
-        if (error) {
-            answer.error = fmt::format("no TLS: {}", error.message());
-            return;
-        }
-        talk(exchange, stream, url, headers, body, limits_.answer_bytes_max, answer);
+        if (endpoints.empty())
+            return {.error = fmt::format(
+                        "{} has no address that webhooks may reach; the operator can allow it "
+                        "(--webhook-allow)",
+                        host)};
+        HttpConnection connection({.deadline = began + limits_.total});
+        failure = connection.connect(endpoints);
+        if (failure) return {.error = fmt::format("no connection: {}", failure.message())};
+        if (url.secure) failure = connection.start_tls(tls_, host);
+        if (failure) return {.error = fmt::format("no TLS: {}", failure.message())};
+        return exchange(connection, url, headers, body, limits_.answer_bytes_max);
     };
-    run();
+    OutgoingAnswer answer = run();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
     answer.seconds = taken.count();
     return answer;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/base/result.h"
+#include "api/http/authority.h"
 #include "server/http/message.h"
 #include "server/http/network.h"
 
@@ -18,8 +19,7 @@ namespace slipway {
 /// Where a message to another service goes.
 struct OutgoingUrl {
     bool secure = true;    ///< https
-    std::string host;      ///< a name, or an address without brackets
-    std::uint16_t port = 443;
+    Authority authority;
     std::string target = "/";    ///< path and query
 };
 

@@ -38,7 +38,7 @@ void check_url(const Context& context, const std::string& text) {
                      "not_allowed",
                      fmt::format("url leads to {}, which is not a public address; the operator can "
                                  "allow it (--webhook-allow)",
-                                 url->host),
+                                 url->authority.host),
                      {}}},
                    "invalid_body", "the webhook");
 }

@@ -22,8 +22,8 @@ TEST(ServiceUrl, usual_addresses_are_read) {
         const auto url = parse_service_url(one.text);
         ASSERT_TRUE(bool(url)) << one.text;
         EXPECT_EQ(url->tls, one.tls);
-        EXPECT_EQ(url->host, one.host);
-        EXPECT_EQ(url->port, one.port);
+        EXPECT_EQ(url->authority.host, one.host);
+        EXPECT_EQ(url->authority.port, one.port);
     }
     EXPECT_EQ(to_string(*parse_service_url("http://[::1]:9000")), "http://[::1]:9000");
 }
@@ -36,7 +36,7 @@ TEST(ServiceUrl, others_are_refused) {
 }
 
 TEST(HttpClient, a_service_that_is_not_there_is_unavailable) {
-    const HttpClient client({.url = {.host = "127.0.0.1", .port = 1}, .token = "slp_x"});
+    const HttpClient client({.url = {.authority = {"127.0.0.1", 1}}, .token = "slp_x"});
     try {
         (void)client.send({.target = "/"});
         FAIL() << "it answered";

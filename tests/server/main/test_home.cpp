@@ -94,7 +94,7 @@ TEST(Home, its_service_s_address_is_where_other_programs_find_it) {
                                         .token = "t",
                                         .home = folder.path().string(),
                                         .certificate_authority = {}});
-    EXPECT_EQ(given.options().url.port, 9002);
+    EXPECT_EQ(given.options().url.authority.port, 9002);
 }
 
 TEST(Home, a_folder_that_cannot_be_made_is_named_with_the_way_out) {

@@ -63,8 +63,7 @@ TestService::~TestService() {
 }
 
 client::HttpClient TestService::client(const std::string& text) const {
-    return client::HttpClient(
-        {.url = {.tls = false, .host = "127.0.0.1", .port = server->port()}, .token = text});
+    return client::HttpClient({.url = {.authority = {"127.0.0.1", server->port()}}, .token = text});
 }
 
 client::ClientResponse TestService::send(client::ClientRequest request, const std::string& text) {

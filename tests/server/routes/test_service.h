@@ -31,7 +31,7 @@ public:
     TestService();
     ~TestService();
 
-    using Headers = std::vector<client::ClientHeader>;
+    using Headers = std::vector<HttpHeader>;
 
     /// One request as this token ("": without any). A body of null is none.
     client::ClientResponse call(const std::string& method, const std::string& target,

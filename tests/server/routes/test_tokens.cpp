@@ -19,7 +19,7 @@ struct Tokens : testing::Test {
     // What the cookie for the dashboard's script is set to; none: it is not set.
     static std::optional<std::string> signed_in_mark(const client::ClientResponse& response) {
         const std::string name = "slipway-signed-in=";
-        for (const client::ClientHeader& header : response.headers)
+        for (const HttpHeader& header : response.headers)
             if (header.name == "Set-Cookie" && header.value.starts_with(name))
                 return header.value.substr(name.size(), header.value.find(';') - name.size());
         return std::nullopt;

@@ -11,7 +11,8 @@ namespace {
 std::string parsed(std::string_view text) {
     const Result<OutgoingUrl> url = parse_outgoing_url(text);
     if (!url) return "refused";
-    return fmt::format("{} {} {} {}", url->secure, url->host, url->port, url->target);
+    return fmt::format("{} {} {} {}", url->secure, url->authority.host, url->authority.port,
+                       url->target);
 }
 
 TEST(OutgoingUrl, is_taken_apart_or_refused) {
