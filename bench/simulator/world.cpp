@@ -24,7 +24,6 @@ const Instant epoch{std::chrono::hours(24 * 365)};
 
 World::World(const Scenario& scenario, BrokenRule broken, std::vector<std::string>* lines)
     : scenario_(scenario),
-      broken_(broken),
       lines_(lines),
       store_(checker_, broken),
       dice_(scenario.seed * 0x9E3779B97F4A7C15ULL + 1) {

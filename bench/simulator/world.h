@@ -93,7 +93,6 @@ private:
     Millis latency();
 
     const Scenario& scenario_;
-    const BrokenRule broken_;
     std::vector<std::string>* lines_;
     Checker checker_;
     StoreModel store_;

@@ -15,13 +15,12 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <tuple>
 
+#include "api/base/json.h"
 #include "api/base/sha256.h"
 #include "executor/checkpoint/durable_file.h"
 #include "executor/tensor/parallel.h"
@@ -31,8 +30,6 @@ namespace slipway {
 namespace fs = std::filesystem;
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* weights_file = "model.safetensors";
 constexpr const char* optimizer_file = "optimizer.safetensors";

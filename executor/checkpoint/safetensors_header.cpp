@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -11,11 +9,11 @@
 #include <set>
 #include <tuple>
 
+#include "api/base/json.h"
+
 namespace slipway {
 
 namespace {
-
-using Json = nlohmann::json;
 
 struct DTypeName {
     std::string_view name;

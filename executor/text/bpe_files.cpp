@@ -8,9 +8,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "api/base/json.h"
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 #include "executor/text/bpe_training.h"
@@ -20,8 +20,6 @@
 namespace slipway {
 
 namespace {
-
-using Json = nlohmann::json;
 
 /// How GPT-2 writes bytes: those that print stand for themselves, the others for U+0100 and after.
 std::array<std::string, 256> letters_of_bytes() {

@@ -22,10 +22,6 @@ struct Ordered {
     double used = 0;    // by its project, per weight, when it is its turn
 };
 
-auto age_of(const WaitingJob& job) {
-    return std::tie(job.class_rank, job.queued_at, job.job_id);
-}
-
 bool goes_before(const Ordered& a, const Ordered& b) {
     return std::tie(a.job.class_rank, a.used, a.job.queued_at, a.job.job_id) <
            std::tie(b.job.class_rank, b.used, b.job.queued_at, b.job.job_id);
@@ -106,8 +102,7 @@ std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
     std::map<std::string, Account> accounts;
     for (const ProjectShare& project : projects)
         accounts[project.name] = {.usage_core_s = project.usage_core_s, .weight = project.weight};
-    std::ranges::sort(
-        queue, [](const WaitingJob& a, const WaitingJob& b) { return age_of(a) < age_of(b); });
+    std::ranges::sort(queue, is_ahead);
     GroupCounts taken = running;
     std::vector<Ordered> ordered;
     for (WaitingJob& job : queue) {

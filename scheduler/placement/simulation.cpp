@@ -78,27 +78,19 @@ World world_of(Snapshot snapshot, const std::map<std::string, RunEstimate>& runs
     return world;
 }
 
-auto age_of(const WaitingJob& job) {
-    return std::tie(job.class_rank, job.queued_at, job.job_id);
-}
-
-bool is_ahead(const WaitingJob& a, const WaitingJob& b) {
-    return age_of(a) < age_of(b);
-}
-
 /// The jobs that a pass looks at, from a queue in any order: as the store hands them in.
 std::vector<WaitingJob> heads(const std::vector<WaitingJob>& queue, std::size_t of_each_shape) {
-    using Shape =
+    using ProjectShape =
         std::tuple<std::string_view, std::string_view, std::string_view, int, int, std::int64_t>;
-    std::map<Shape, std::size_t> seen;
+    std::map<ProjectShape, std::size_t> seen;
     std::vector<WaitingJob> heads;
     for (const WaitingJob& job : queue) {
-        const Shape shape{job.project,
-                          job.group,
-                          job.pool,
-                          job.cores,
-                          job.core_id.value_or(0),
-                          job.memory_bytes.value_or(0)};
+        const ProjectShape shape{job.project,
+                                 job.group,
+                                 job.pool,
+                                 job.cores,
+                                 job.core_id.value_or(0),
+                                 job.memory_bytes.value_or(0)};
         if (seen[shape]++ < of_each_shape) heads.push_back(job);
     }
     return heads;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "api/base/clock.h"
@@ -53,6 +54,12 @@ struct WaitingJob {
     std::string dataset_id = {};
     std::string pool = {};    ///< runs on hosts of this pool only; empty: on any
 };
+
+/// The order of the queue but for the shares of projects: by class, then by age.
+inline bool is_ahead(const WaitingJob& a, const WaitingJob& b) {
+    return std::tie(a.class_rank, a.queued_at, a.job_id) <
+           std::tie(b.class_rank, b.queued_at, b.job_id);
+}
 
 /// A job that holds cores.
 struct RunningJob {

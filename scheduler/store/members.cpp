@@ -7,8 +7,7 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
+#include "api/base/json.h"
 #include "api/base/plural.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -18,8 +17,6 @@
 namespace slipway::store {
 
 namespace {
-
-using Json = nlohmann::json;
 
 Membership read_membership(const Row& row) {
     return {.project = row.text("project"),
