@@ -80,7 +80,8 @@ build_preset() {
     local log=$source_folder/build/$preset.log
     mkdir -p "$source_folder/build"
     [ -e "$source_folder/build/$preset/.ninja_log" ] || say "Building $preset for the first time; this takes minutes (log: $log)"
-    if ! (cd "$source_folder" && cmake --preset "$preset" "$@") > "$log" 2>&1; then
+    # A build folder of another compiler configures again from nothing.
+    if ! (cd "$source_folder" && { cmake --preset "$preset" "$@" || cmake --fresh --preset "$preset" "$@"; }) > "$log" 2>&1; then
         tail -n 30 "$log" >&2
         fail "cmake could not configure $preset (log: $log)"
     fi

@@ -81,7 +81,7 @@ function(embed_queries)
 endfunction()
 
 function(embed_migrations)
-  # The standard promises literals of 64 KiB; both compilers have no limit.
+  # The standard promises literals of 64 KiB; Clang has no limit.
   set(source "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n")
   string(APPEND source "#include \"migrations/migrate.h\"\n\n#include <array>\n\nnamespace slipway::migrations {\n\nnamespace {\n\n")
   list(LENGTH FILES count)
