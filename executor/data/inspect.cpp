@@ -335,6 +335,8 @@ Json inspect_dataset(std::string_view format, const fs::path& path, const Datase
     } catch (const DataError& error) {    // what cannot even be opened is a report too
         problems.add(error.problem());
     }
+    for (const DataProblem& warning : problems.warnings())
+        report["warnings"].push_back(to_json(warning));
     report["problems"] = to_json(problems.listed());
     report["problem_count"] = problems.total();
     return report;

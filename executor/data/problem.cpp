@@ -40,4 +40,8 @@ void ProblemLog::add(DataProblem problem) {
     if (listed_.size() < listed_max) listed_.push_back(shortened(std::move(problem)));
 }
 
+void ProblemLog::warn(DataProblem warning) {
+    if (warnings_.size() < listed_max) warnings_.push_back(shortened(std::move(warning)));
+}
+
 }    // namespace slipway

@@ -52,9 +52,14 @@ public:
     const std::vector<DataProblem>& listed() const { return listed_; }
     std::int64_t total() const { return total_; }
 
+    /// Notes what can be used and will surprise; in no mode an error.
+    void warn(DataProblem warning);
+    /// The first `listed_max`.
+    const std::vector<DataProblem>& warnings() const { return warnings_; }
+
 private:
     Mode mode_;
-    std::vector<DataProblem> listed_;
+    std::vector<DataProblem> listed_, warnings_;
     std::int64_t total_ = 0;
 };
 

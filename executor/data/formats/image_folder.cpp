@@ -1,8 +1,9 @@
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <set>
+#include <span>
 
 #include "executor/data/files.h"
 #include "executor/data/formats/csv_reader.h"
@@ -10,9 +11,12 @@
 #include "executor/data/formats/image_files.h"
 #include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
-#include "executor/data/formats/shards.h"
+#include "executor/data/formats/part_names.h"
 #include "executor/data/utf8.h"
 
+// The top folders are classes, or parts that hold class folders. Their names decide, and the name
+// of a part is never a class by itself: one stray image once made classes of train and val. Folders
+// that do not go together are a problem that names them.
 namespace slipway {
 
 namespace fs = std::filesystem;
@@ -25,6 +29,81 @@ std::vector<std::string> folders_of(const std::string& name) {
     for (const fs::path& folder : fs::path(name).parent_path())
         folders.push_back(folder.string());
     return folders;
+}
+
+/// "train, val"; of many the first ones.
+std::string listed(std::span<const std::string> names) {
+    constexpr std::size_t listed_max = 5;
+    return fmt::format("{}{}", fmt::join(names.first(std::min(names.size(), listed_max)), ", "),
+                       names.size() > listed_max ? ", …" : "");
+}
+
+/// What the top folders are.
+struct Layout {
+    bool has_parts = false;                     ///< else they are classes
+    std::map<std::string, bool> top_folders;    ///< by name: whether it holds folders with images
+
+    bool leaves_out(const std::string& folder) const {
+        return has_parts && (!is_usual_part(folder) || !top_folders.at(folder));
+    }
+};
+
+Layout find_layout(const std::vector<std::string>& images,
+                   const std::vector<std::string>& class_names, ProblemLog& problems) {
+    Layout layout;
+    for (const std::string& name : images) {
+        const std::vector<std::string> folders = folders_of(name);
+        if (!folders.empty()) layout.top_folders[folders[0]] |= folders.size() > 1;
+    }
+    std::vector<std::string> parts, others;
+    bool all_are_classes = layout.top_folders.size() > 1;    // as the options name them
+    for (const auto& [name, is_deep] : layout.top_folders) {
+        (is_usual_part(name) ? parts : others).push_back(name);
+        layout.has_parts |= is_usual_part(name) && is_deep;
+        all_are_classes &= std::ranges::find(class_names, name) != class_names.end();
+    }
+    if (all_are_classes) layout.has_parts = false;
+    if (parts.empty() || all_are_classes) return layout;
+    if (!others.empty()) {
+        problems.add({.file = others[0],
+                      .message = fmt::format(
+                          "{} at the top of the folder have names of parts, and {} do not; rename "
+                          "or move the latter. If all of them are classes, list them in "
+                          "class_names",
+                          listed(parts), listed(others))});
+    } else if (!layout.has_parts) {
+        problems.add({.file = parts[0],
+                      .message = fmt::format(
+                          "{} at the top of the folder have names of parts and hold no class "
+                          "folders; expected PART/CLASS/IMAGE. If they are classes, list them in "
+                          "class_names",
+                          listed(parts))});
+    }
+    return layout;
+}
+
+/// Parts without labels, and parts where none are looked for.
+void warn_of_parts(const Layout& layout, const std::vector<std::string>& images,
+                   ProblemLog& problems) {
+    std::map<std::string, std::int64_t> unlabelled;
+    for (const std::string& name : images) {
+        const std::vector<std::string> folders = folders_of(name);
+        if (folders.empty()) continue;
+        if (layout.has_parts && is_usual_part(folders[0]) && layout.leaves_out(folders[0]))
+            ++unlabelled[folders[0]];
+        if (layout.has_parts || folders.size() < 2 || !is_usual_part(folders[1])) continue;
+        problems.warn({.file = folders[0] + "/" + folders[1],
+                       .message = "the folder has the name of a part inside a class folder and is "
+                                  "not read as a part; parts are PART/CLASS/IMAGE"});
+        return;
+    }
+    for (const auto& [part, count] : unlabelled) {
+        problems.warn({.file = part,
+                       .message = fmt::format("{} images are not read, because they are in no "
+                                              "class folder and so have no label; labelled ones "
+                                              "are {}/CLASS/IMAGE",
+                                              count, part)});
+    }
 }
 
 /// Folders that should be classes and hold no image: their class would silently be missing.
@@ -64,11 +143,9 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
         if (is_image_name(name)) images.push_back(name);
         if (const auto problem = unread_image(name)) problems.add(*problem);
     }
-    const bool has_parts =
-        !images.empty() && std::all_of(images.begin(), images.end(), [](auto& name) {
-            const std::vector<std::string> folders = folders_of(name);
-            return folders.size() >= 2 && is_usual_part(folders[0]);
-        });
+    const Layout layout = find_layout(images, options.class_names, problems);
+    const bool has_parts = layout.has_parts;
+    warn_of_parts(layout, images, problems);
 
     ImageList list;
     NameTable classes(options.class_names), parts;
@@ -76,9 +153,12 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
     for (const std::string& name : images) {
         const std::vector<std::string> folders = folders_of(name);
         const std::size_t depth = has_parts ? 1 : 0;
+        if (!folders.empty() && layout.leaves_out(folders[0])) continue;
         if (folders.size() <= depth) {
-            problems.add(
-                {.file = name, .message = "the image is in no class folder; move it to CLASS/"});
+            problems.add({.file = name,
+                          .message = fmt::format("the image is in no class folder; move it to {}, "
+                                                 "or remove it",
+                                                 has_parts ? "PART/CLASS/" : "CLASS/")});
             continue;
         }
         const std::string& label = folders[depth];

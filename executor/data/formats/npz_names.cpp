@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "executor/data/formats/csv_reader.h"
-#include "executor/data/formats/shards.h"
+#include "executor/data/formats/part_names.h"
 #include "executor/data/problem.h"
 
 namespace slipway {

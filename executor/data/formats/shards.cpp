@@ -18,8 +18,6 @@ namespace {
 
 /// Beside those that the rows of the formats have as marks.
 constexpr auto more_endings = std::to_array<std::string_view>({".gz", ".tfrecords", ".tfrecord"});
-constexpr auto usual_parts =
-    std::to_array<std::string_view>({"train", "val", "valid", "validation", "test"});
 
 /// As CIFAR-10's files are called.
 constexpr auto usual_names = std::to_array<std::pair<std::string_view, std::string_view>>(
@@ -45,14 +43,6 @@ std::string_view shortened(std::string_view name) {
 }
 
 }    // namespace
-
-bool is_usual_part(std::string_view name) {
-    return usual_part_place(name) < usual_parts.size();
-}
-
-std::size_t usual_part_place(std::string_view name) {
-    return std::size_t(std::ranges::find(usual_parts, name) - usual_parts.begin());
-}
 
 std::string part_of_shard(std::string_view name) {
     for (std::string_view shorter = shortened(name); shorter != name; shorter = shortened(name)) {

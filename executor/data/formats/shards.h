@@ -24,11 +24,6 @@ struct Shards {
 Shards find_shards(const std::filesystem::path& path, bool (*is_shard)(std::string_view name),
                    std::string_view wanted);
 
-/// The names that a part usually has: "train", "val", "valid", "validation", "test".
-bool is_usual_part(std::string_view name);
-/// Its place among them, from 0; of another name one behind all.
-std::size_t usual_part_place(std::string_view name);
-
 /// What the name says without its ending and its number: "train" of "train-00017-of-00128",
 /// "train/0017.tar", "train.tfrecord.gz" and "data_batch_1.bin"; "all" where nothing is left.
 std::string part_of_shard(std::string_view name);

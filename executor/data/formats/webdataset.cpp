@@ -52,7 +52,7 @@ std::optional<MemberName> parse_member(std::string_view name) {
     return member;
 }
 
-std::string trimmed(std::span<const std::byte> bytes) {
+std::string without_blanks(std::span<const std::byte> bytes) {
     std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     constexpr const char* blanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(blanks);
@@ -145,7 +145,7 @@ private:
                           fmt::format("the label has {} bytes, more than the {} that are read",
                                       member.bytes, label_bytes_max));
         }
-        sample_.label = trimmed(tar.read());
+        sample_.label = without_blanks(tar.read());
         sample_.label_member = member.name;
         if (sample_.label->empty()) return refuse(member.name, "the label is empty");
         if (!is_utf8(*sample_.label)) return refuse(member.name, "the label is not UTF-8");

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "executor/data/dataset.h"
+#include "executor/data/formats/part_names.h"
+#include "executor/data/inspect.h"
+#include "tests/executor/data/make_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+
+/// Images at these places.
+struct Tree {
+    TempFolder folder;
+    explicit Tree(const Names& names) {
+        for (const std::string& name : names)
+            folder.write(name, png_file(patterned_image(3, 4, 4)));
+    }
+    Json inspect(const DatasetOptions& options = {}) const {
+        return inspect_dataset("image_folder", folder.path(), options);
+    }
+};
+
+Names names_of(const Json& list) {
+    Names names;
+    for (const Json& one : list)
+        names.push_back(one["name"]);
+    return names;
+}
+
+std::string message_of(const Json& list) {
+    return list.empty() ? "" : list[0]["message"].get<std::string>();
+}
+
+}    // namespace
+
+TEST(PartNames, are_known_in_any_case_and_spelling) {
+    for (const char* name : {"train", "Train", "VAL", "training", "testing", "validation", "valid",
+                             "dev", "training_set", "test-images", "val2017", "test1", "Test Set"})
+        EXPECT_TRUE(is_usual_part(name)) << name;
+    for (const char* name : {"", "trainer", "cat", "test_bench", "old_train", "1", "été", "testé"})
+        EXPECT_FALSE(is_usual_part(name)) << name;
+    EXPECT_LT(usual_part_place("Train"), usual_part_place("dev"));
+    EXPECT_LT(usual_part_place("valid"), usual_part_place("testing"));
+}
+
+TEST(ImageParts, top_folders_with_names_of_parts_are_never_classes) {
+    for (const auto& [train, val] :
+         {std::pair("Train", "Val"), std::pair("training", "testing"), std::pair("train", "dev"),
+          std::pair("train2017", "val2017")}) {
+        const std::string first = train, second = val;
+        const Json report = Tree({first + "/red/1.png", first + "/blue/2.png",
+                                  second + "/red/3.png", second + "/blue/4.png"})
+                                .inspect();
+        EXPECT_EQ(names_of(report["classes"]), (Names{"blue", "red"})) << train;
+        EXPECT_EQ(report["part_count"], 2) << train;
+        EXPECT_EQ(report["problem_count"], 0) << report["problems"];
+    }
+}
+
+TEST(ImageParts, a_part_without_class_folders_is_left_out_with_a_warning) {
+    const Json report =
+        Tree({"train/red/1.png", "train/blue/2.png", "test/3.png", "test/4.png"}).inspect();
+    EXPECT_EQ(names_of(report["classes"]), (Names{"blue", "red"}));
+    EXPECT_EQ(report["samples"], 2);
+    EXPECT_EQ(report["problem_count"], 0);
+    ASSERT_EQ(report["warnings"].size(), 1U);
+    EXPECT_EQ(report["warnings"][0]["file"], "test");
+    EXPECT_TRUE(message_of(report["warnings"]).starts_with("2 images are not read"));
+}
+
+TEST(ImageParts, a_stray_image_does_not_change_what_the_folders_are) {
+    for (const std::string stray : {"preview.png", "train/preview.png"}) {
+        const Json report = Tree({"train/red/1.png", "train/blue/2.png", stray}).inspect();
+        EXPECT_EQ(names_of(report["classes"]), (Names{"blue", "red"})) << stray;
+        ASSERT_EQ(report["problem_count"], 1) << stray;
+        EXPECT_EQ(report["problems"][0]["file"], stray);
+        EXPECT_NE(message_of(report["problems"]).find("PART/CLASS/"), std::string::npos);
+    }
+}
+
+TEST(ImageParts, a_mix_of_parts_and_other_folders_is_a_problem_that_names_them) {
+    const Json mixed = Tree({"train/red/1.png", "valid/red/2.png", "sample/red/3.png"}).inspect();
+    ASSERT_EQ(mixed["problem_count"], 1);
+    EXPECT_EQ(mixed["problems"][0]["file"], "sample");
+    EXPECT_TRUE(message_of(mixed["problems"]).starts_with("train, valid at the top"));
+
+    const Tree vehicles({"bus/1.png", "car/2.png", "train/3.png"});
+    EXPECT_EQ(vehicles.inspect()["problem_count"], 1);
+    EXPECT_EQ(names_of(vehicles.inspect({.class_names = {"bus", "car", "train"}})["classes"]),
+              (Names{"bus", "car", "train"}));
+
+    const Json flat = Tree({"train/1.png", "test/2.png"}).inspect();
+    EXPECT_NE(message_of(flat["problems"]).find("hold no class folders"), std::string::npos);
+}
+
+TEST(ImageParts, parts_inside_classes_are_named) {
+    const Json report = Tree({"cat/train/1.png", "cat/val/2.png", "dog/train/3.png"}).inspect();
+    EXPECT_EQ(names_of(report["classes"]), (Names{"cat", "dog"}));
+    ASSERT_EQ(report["warnings"].size(), 1U);
+    EXPECT_EQ(report["warnings"][0]["file"], "cat/train");
+}
+
+}    // namespace slipway
