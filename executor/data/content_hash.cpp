@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "api/base/sha256.h"
 #include "executor/tensor/parallel.h"
 
@@ -27,7 +29,8 @@ std::int64_t size_of_file(const fs::path& file) {
 
 }    // namespace
 
-ContentHash hash_content(const fs::path& path, const std::vector<std::string>& files, int threads) {
+ContentHash hash_content(const fs::path& path, std::vector<std::string> files, int threads) {
+    std::ranges::sort(files);    // by bytes, whatever the order that samples are read in
     const fs::path folder = folder_of_files(path);
     std::vector<std::string> hashes(files.size());
     parallel_for(std::int64_t(files.size()), threads, [&](std::int64_t i) {

@@ -12,13 +12,13 @@ namespace slipway {
 /// All files of a dataset as one number.
 struct ContentHash {
     std::int64_t bytes = 0;
-    std::string hash;    ///< "sha256:…" over names and contents, in sorted order
+    std::string hash;    ///< "sha256:…" over names and contents, in the order of the names' bytes
 };
 
 /// Reads every file once, on `threads` threads. `path` is the dataset's folder or file, `files`
 /// are relative to the folder.
 /// errors  not_found, unavailable
-ContentHash hash_content(const std::filesystem::path& path, const std::vector<std::string>& files,
+ContentHash hash_content(const std::filesystem::path& path, std::vector<std::string> files,
                          int threads);
 
 /// "sha256:…" over what can be told without reading: names and sizes of the files, and which

@@ -137,7 +137,7 @@ public:
     /// Where the sample came from: "train/ants/0013035.jpg", "t10k-images-idx3-ubyte.gz row 7".
     virtual DataProblem place(std::int64_t sample) const = 0;
 
-    /// Every file that the dataset consists of, relative to its folder, sorted.
+    /// Every file that the dataset consists of, relative to its folder, in an order of its own.
     virtual std::vector<std::string> files() const = 0;
 
     /// What a copy of it holds, and the writing of it.

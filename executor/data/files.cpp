@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "executor/data/natural_order.h"
 #include "executor/data/problem.h"
 
 namespace slipway {
@@ -101,7 +102,7 @@ std::vector<std::string> Folder::list() const {
         throw Error{ErrorCode::unavailable,
                     fmt::format("{} cannot be listed: {}", path_.string(), error.message())};
     }
-    std::sort(names.begin(), names.end());
+    std::sort(names.begin(), names.end(), comes_before);
     return names;
 }
 

@@ -21,9 +21,9 @@ public:
     explicit Folder(std::filesystem::path path);
 
     const std::filesystem::path& path() const { return path_; }
-    /// Relative names of all regular files below, sorted by bytes; names that begin with a dot
-    /// (and what is below such folders) are left out, symbolic links to folders are
-    /// not followed.
+    /// Relative names of all regular files below, in the order of comes_before(); names that begin
+    /// with a dot (and what is below such folders) are left out, symbolic links to folders are not
+    /// followed.
     /// errors  throws exhausted over 10 million files, unavailable when a folder cannot be read
     std::vector<std::string> list() const;
     /// errors  throws DataError when missing, leading out of the folder or no regular file

@@ -13,7 +13,7 @@ namespace slipway {
 /// The files of a dataset that is cut into pieces of many samples each.
 struct Shards {
     Folder folder;
-    std::vector<std::string> files;         ///< sorted, relative to the folder; at least one
+    std::vector<std::string> files;         ///< as Folder::list() has them; at least one
     std::vector<std::int32_t> parts;        ///< per file, index of part_names
     std::vector<std::string> part_names;    ///< see part_of_shard
 };

@@ -86,7 +86,6 @@ std::vector<std::string> text_and_tokenizer_files(const fs::path& path) {
     for (std::string& name : files_in(path)) {
         if (is_tokenizer_name(name)) files.push_back(std::move(name));
     }
-    std::sort(files.begin(), files.end());
     return files;
 }
 

@@ -24,11 +24,12 @@ Folder text_folder(const std::filesystem::path& path);
 
 /// The files with the text of a dataset: *.txt and *.txt.gz of a folder (not below it) but for
 /// tokenizers' vocab.txt and merges.txt and the file `but`; or one file of any name, alone in its
-/// folder or given itself. Sorted. errors  DataError when there is none; not_found without folder
+/// folder or given itself. In the order of Folder::list(). errors  DataError when there is none;
+/// not_found without folder
 std::vector<std::string> text_files(const std::filesystem::path& path, const std::string& but = {});
 
 /// Those of a folder and beside them all that a tokenizer may be read from: *.json, *.model,
-/// vocab.txt and merges.txt. Sorted.
+/// vocab.txt and merges.txt.
 std::vector<std::string> text_and_tokenizer_files(const std::filesystem::path& path);
 
 /// Reads one of the files whole. What is not text in UTF-8 (the first bad byte of a file) is a
