@@ -124,8 +124,8 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
                    "differ in size.",
                    Integer{.min = 1, .max = 4096}, {.only = with_images})
             .field("channels", &DatasetOptionsSpec::channels,
-                   "1: gray; 3: colour. Default: as the first image.", IntegerChoice{{1, 3}},
-                   {.only = with_images})
+                   "1: gray; 3: colour. Default: 3 if any image is in colour.",
+                   IntegerChoice{{1, 3}}, {.only = with_images})
             .field("truncated_images", &DatasetOptionsSpec::truncated_images,
                    "Handling of damaged images. fail (default): the dataset is rejected; skip, "
                    "accept: the dataset is usable and the images are listed; jobs skip them, or "

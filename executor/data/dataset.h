@@ -37,7 +37,7 @@ struct DatasetOptions {
     std::vector<std::string> shape_columns = {"height", "width", "depth"};
     std::vector<std::string> class_names = {};    ///< in their order; empty: as found
     std::int64_t image_size = 0;                  ///< images: side in pixels; 0: as the first image
-    std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: as the first image
+    std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: 3 if any is
     std::vector<double> mean = {};                ///< per channel or column, or one for all
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images

@@ -72,6 +72,29 @@ int open_and_compare(const fs::path& folder, const std::string& name) {
     return open(real_file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 }
 
+std::int64_t size_of(const UniqueFd& file) {
+    struct stat facts {};
+    fstat(file.get(), &facts);
+    return facts.st_size;
+}
+
+std::vector<std::byte> read_bytes(const UniqueFd& file, const std::string& name,
+                                  std::int64_t size) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            throw Error{ErrorCode::unavailable,
+                        fmt::format("{} cannot be read: {}", name, strerror(errno))};
+        }
+        if (count == 0) refuse(name, "the file became shorter while it was read");
+        filled += std::size_t(count);
+    }
+    return bytes;
+}
+
 }    // namespace
 
 Folder::Folder(fs::path path)
@@ -120,25 +143,18 @@ UniqueFd Folder::open(const std::string& name) const {
 
 std::vector<std::byte> Folder::read(const std::string& name, std::int64_t bytes_max) const {
     const UniqueFd file = open(name);
-    struct stat facts {};
-    fstat(file.get(), &facts);
-    if (facts.st_size > bytes_max) {
-        refuse(name, fmt::format("the file has {} bytes, more than the {} that are read",
-                                 facts.st_size, bytes_max));
+    const std::int64_t size = size_of(file);
+    if (size > bytes_max) {
+        refuse(name, fmt::format("the file has {} bytes, more than the {} that are read", size,
+                                 bytes_max));
     }
-    std::vector<std::byte> bytes(std::size_t(facts.st_size));
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-        const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) {
-            throw Error{ErrorCode::unavailable,
-                        fmt::format("{} cannot be read: {}", name, strerror(errno))};
-        }
-        if (count == 0) refuse(name, "the file became shorter while it was read");
-        filled += std::size_t(count);
-    }
-    return bytes;
+    return read_bytes(file, name, size);
+}
+
+std::vector<std::byte> Folder::read_beginning(const std::string& name,
+                                              std::int64_t bytes_max) const {
+    const UniqueFd file = open(name);
+    return read_bytes(file, name, std::min(size_of(file), bytes_max));
 }
 
 struct ByteStream::State {

@@ -31,6 +31,9 @@ public:
     /// The whole content.
     /// errors  throws DataError as above or when larger than `bytes_max`; unavailable
     std::vector<std::byte> read(const std::string& name, std::int64_t bytes_max) const;
+    /// The first `bytes_max` bytes, or all of a shorter file.
+    /// errors  as open(); unavailable
+    std::vector<std::byte> read_beginning(const std::string& name, std::int64_t bytes_max) const;
 
 private:
     std::filesystem::path path_;

@@ -917,7 +917,7 @@ class DatasetList(TypedDict):
 
 class DatasetOptions(TypedDict):
     """Options for reading the files. They depend on the format."""
-    # 1: gray; 3: colour. Default: as the first image.
+    # 1: gray; 3: colour. Default: 3 if any image is in colour.
     channels: NotRequired[Literal[1, 3]]
     # Class names in the order of their numbers. Default: the names found, sorted.
     class_names: NotRequired[list[str]]

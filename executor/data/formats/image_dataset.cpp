@@ -29,19 +29,33 @@ void ImageDataset::take_shape(ProblemLog::Mode mode) {
         if (!header && !listed_later) refuse(sample, header.error().what());
         if (!header) continue;    // whoever tolerates damage reads every image and lists this one
         const bool square = options_.image_size > 0;
-        index_.feature_dims = {options_.channels > 0 ? options_.channels : header->channels,
-                               square ? options_.image_size : header->height,
-                               square ? options_.image_size : header->width};
+        index_.feature_dims = {
+            options_.channels > 0 ? options_.channels : common_channels(*header, sample),
+            square ? options_.image_size : header->height,
+            square ? options_.image_size : header->width};
         return;
     }
 }
 
-Result<ImageHeader> ImageDataset::header_of(std::int64_t sample) const {
+Result<ImageHeader> ImageDataset::header_of(std::int64_t sample, bool from_beginning) const {
+    constexpr std::int64_t usual_header_bytes = 64 << 10;
     try {
-        return source_->header(sample, source_->read(sample));
+        return source_->header(sample, from_beginning
+                                           ? source_->read_beginning(sample, usual_header_bytes)
+                                           : source_->read(sample));
     } catch (const DataError& error) {    // take_shape decides what an unreadable file means
         return Error{error.code(), error.problem().message};
     }
+}
+
+std::int64_t ImageDataset::common_channels(const ImageHeader& first, std::int64_t sample) const {
+    if (first.channels == 3) return 3;
+    while (++sample < size()) {
+        Result<ImageHeader> header = header_of(sample, true);
+        if (!header) header = header_of(sample);
+        if (header && header->channels == 3) return 3;    // a damaged one is named when it is read
+    }
+    return 1;
 }
 
 void ImageDataset::read(std::int64_t sample, std::span<float> features) const {

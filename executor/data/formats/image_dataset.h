@@ -17,7 +17,8 @@ namespace slipway {
 /// at their final size), so that later epochs decode nothing; larger sets decode each time.
 class ImageDataset final : public Dataset {
 public:
-    /// `index` is without feature_dims: the shape is that of the first image that can be read where
+    /// `index` is without feature_dims: the size is that of the first image that can be read, and
+    /// there are three channels when any image is in colour, where
     /// the options leave it open.
     ImageDataset(DatasetIndex index, std::unique_ptr<ImageSource> source,
                  const DatasetOptions& options, const ProblemLog& problems);
@@ -46,7 +47,9 @@ private:
     [[noreturn]] void refuse(std::int64_t sample, const std::string& message) const;
     Image decode(std::int64_t sample, std::int64_t side_hint) const;
     void take_shape(ProblemLog::Mode mode);
-    Result<ImageHeader> header_of(std::int64_t sample) const;
+    /// Of a set whose first readable image is `sample`: 3 when it or a later one is in colour.
+    std::int64_t common_channels(const ImageHeader& first, std::int64_t sample) const;
+    Result<ImageHeader> header_of(std::int64_t sample, bool from_beginning = false) const;
     std::size_t feature_count() const { return std::size_t(index_.feature_count()); }
     /// The pixels at the set's size out of what was decoded.
     Image fitted(std::int64_t sample, Image image) const;

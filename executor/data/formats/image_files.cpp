@@ -19,6 +19,10 @@ public:
     std::vector<std::byte> read(std::int64_t sample) const override {
         return folder_.read(names_[std::size_t(sample)], image_file_bytes_max);
     }
+    std::vector<std::byte> read_beginning(std::int64_t sample,
+                                          std::int64_t bytes_max) const override {
+        return folder_.read_beginning(names_[std::size_t(sample)], bytes_max);
+    }
     DataProblem place(std::int64_t sample) const override {
         return {.file = names_[std::size_t(sample)]};
     }

@@ -24,6 +24,10 @@ public:
     /// The sample's bytes: a JPEG or PNG file, unless the source decodes them itself.
     /// errors  DataError when it is missing or too large; unavailable
     virtual std::vector<std::byte> read(std::int64_t sample) const = 0;
+    /// Its first `bytes_max` bytes, or all where there are fewer.
+    /// errors  DataError when it is missing; unavailable
+    virtual std::vector<std::byte> read_beginning(std::int64_t sample,
+                                                  std::int64_t bytes_max) const = 0;
     /// What the sample's bytes hold.
     virtual Result<ImageHeader> header(std::int64_t /*sample*/,
                                        std::span<const std::byte> bytes) const {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,10 +16,16 @@ ShardImages::ShardImages(Folder folder, std::vector<std::string> files, std::vec
     : folder_(std::move(folder)), files_(std::move(files)), pieces_(std::move(pieces)) {}
 
 std::vector<std::byte> ShardImages::read(std::int64_t sample) const {
+    return read_beginning(sample, pieces_[std::size_t(sample)].size);
+}
+
+std::vector<std::byte> ShardImages::read_beginning(std::int64_t sample,
+                                                   std::int64_t bytes_max) const {
     const Piece& piece = pieces_[std::size_t(sample)];
-    if (!piece.kept.empty()) return piece.kept;
+    const std::int64_t wanted = std::min(piece.size, bytes_max);
+    if (!piece.kept.empty()) return {piece.kept.begin(), piece.kept.begin() + wanted};
     const UniqueFd file = folder_.open(files_[std::size_t(piece.file)]);
-    std::vector<std::byte> bytes(std::size_t(piece.size));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
     std::size_t filled = 0;
     while (filled < bytes.size()) {
         const ssize_t count = pread(file.get(), &bytes[filled], bytes.size() - filled,

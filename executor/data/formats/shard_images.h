@@ -28,6 +28,8 @@ public:
     ShardImages(Folder folder, std::vector<std::string> files, std::vector<Piece> pieces);
 
     std::vector<std::byte> read(std::int64_t sample) const override;
+    std::vector<std::byte> read_beginning(std::int64_t sample,
+                                          std::int64_t bytes_max) const override;
     Result<ImageHeader> header(std::int64_t sample,
                                std::span<const std::byte> bytes) const override;
     Result<Image> decode(std::int64_t sample, std::span<const std::byte> bytes,

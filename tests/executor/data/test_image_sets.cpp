@@ -86,6 +86,26 @@ TEST(ImageFolder, parts_are_known_by_their_names) {
     EXPECT_EQ(dataset->index().labels, (std::vector<std::int32_t>{0, 1, 0}));
 }
 
+// Goal: one gray image among others does not make all of them gray, wherever it is.
+TEST(ImageFolder, is_in_colour_when_any_image_is) {
+    for (const int gray_place : {0, 1, 2}) {
+        const TempFolder folder;
+        for (int i = 0; i < 3; ++i)
+            folder.write("x/" + std::to_string(i) + ".png",
+                         png_file(patterned_image(i == gray_place ? 1 : 3, 4, 4)));
+        const auto dataset = open_dataset("image_folder", folder.path());
+        EXPECT_EQ(dataset->index().feature_dims, (Dims{3, 4, 4})) << gray_place;
+        EXPECT_EQ(
+            open_dataset("image_folder", folder.path(), {.channels = 1})->index().feature_dims,
+            (Dims{1, 4, 4}));
+    }
+    const TempFolder gray;
+    gray.write("x/1.png", png_file(patterned_image(1, 4, 4)));
+    gray.write("x/2.jpg", jpeg_file(patterned_image(1, 4, 4)));
+    gray.write("x/3.png", "damaged");
+    EXPECT_EQ(open_dataset("image_folder", gray.path())->index().feature_dims, (Dims{1, 4, 4}));
+}
+
 TEST(ImageFolder, the_cache_gives_the_same_numbers_from_every_thread) {
     const ImageFolder set;
     const auto cached = set.open({.image_size = 8});
