@@ -6,6 +6,7 @@
 #include "executor/data/formats/column_rests.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/data/formats/csv_reader.h"
+#include "executor/data/formats/distinct_parts.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/table_dataset.h"
@@ -56,6 +57,10 @@ Columns find_columns(const CsvReader& table, const DatasetOptions& options) {
     return columns;
 }
 
+std::string part_of_table(std::string_view file) {
+    return without_ending(file, ".csv");
+}
+
 /// Gathers the rows of one file after the other.
 class TableBuilder {
 public:
@@ -94,9 +99,8 @@ public:
         index_.group_column = options_.group_column;
         index_.group_names = groups_.sort(index_.groups);
         if (!index_.parts.empty()) {
-            for (const std::string& file : files) {
-                index_.part_names.push_back(file.substr(0, file.find(".csv")));
-            }
+            for (const std::string& file : files)
+                index_.part_names.push_back(part_of_table(file));
         }
         return std::make_unique<TableDataset>(std::move(index_), std::move(features_),
                                               std::move(places_), std::move(files), rests_.take());
@@ -202,6 +206,7 @@ TableFiles find_tables(const fs::path& path) {
     if (files.empty()) {
         throw DataError({.message = "the folder has no file that ends with .csv or .csv.gz"});
     }
+    require_distinct_parts(files, part_of_table);
     return tables;
 }
 

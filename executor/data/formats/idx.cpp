@@ -218,14 +218,15 @@ std::vector<Pair> find_pairs(const std::vector<std::string>& files, ProblemLog& 
             return without_gz(file) == *wanted;
         });
         const std::string part = part_name(without_gz(name).substr(0, name.rfind("images")));
+        const auto same = std::ranges::find(pairs, part, &Pair::part);
         if (labels == files.end()) {
             problems.add(
                 {.file = name,
                  .message = fmt::format("its labels are missing: {} or {}.gz", *wanted, *wanted)});
-        } else if (!pairs.empty() && pairs.back().part == part) {
-            problems.add({.file = name,
-                          .message = fmt::format("{} has the same images; remove one",
-                                                 pairs.back().images)});
+        } else if (same != pairs.end()) {
+            problems.add(
+                {.file = name,
+                 .message = fmt::format("{} is the same part; keep one of them", same->images)});
         } else {
             pairs.push_back({part, name, *labels});
         }

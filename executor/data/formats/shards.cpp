@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/spec/dataset_format.h"
+#include "executor/data/formats/distinct_parts.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/problem.h"
 
@@ -69,6 +70,7 @@ Shards find_shards(const fs::path& path, bool (*is_shard)(std::string_view name)
     if (shards.files.empty()) {
         throw DataError({.message = fmt::format("the folder has no {}", wanted)});
     }
+    require_distinct_parts(shards.files, without_compression);
     NameTable parts;
     for (const std::string& name : shards.files)
         shards.parts.push_back(parts.number(part_of_shard(name)));

@@ -20,7 +20,8 @@ struct Shards {
 
 /// The file at `path`, or all files below it that `is_shard` accepts by their names; the only file
 /// of a folder whatever its name, for that is what an upload of one file becomes.
-/// errors  DataError "the folder has no `wanted`"; not_found without `path`
+/// errors  DataError "the folder has no `wanted`", or for a file beside its own gzipped one;
+///         not_found without `path`
 Shards find_shards(const std::filesystem::path& path, bool (*is_shard)(std::string_view name),
                    std::string_view wanted);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "executor/data/formats/distinct_parts.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/utf8.h"
 
@@ -30,11 +31,8 @@ std::vector<std::string> files_in(const fs::path& path) {
     return files;
 }
 
-std::string without_ending(std::string name) {
-    for (const std::string_view ending : {".gz", ".txt"}) {
-        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-    }
-    return name;
+std::string part_of_text(std::string_view file) {
+    return without_ending(file, ".txt");
 }
 
 std::string read_whole(ByteStream stream) {
@@ -69,14 +67,7 @@ std::vector<std::string> text_files(const fs::path& path, const std::string& but
     if (files.empty()) {
         throw DataError({.message = "the folder has no file that ends with .txt or .txt.gz"});
     }
-    const auto same = std::adjacent_find(files.begin(), files.end(),
-                                         [](const std::string& one, const std::string& other) {
-                                             return without_ending(one) == without_ending(other);
-                                         });
-    if (same != files.end()) {
-        throw DataError({.file = *std::next(same),
-                         .message = fmt::format("{} is the same part; keep one of them", *same)});
-    }
+    require_distinct_parts(files, part_of_text);
     return files;
 }
 
@@ -96,7 +87,7 @@ std::unique_ptr<Dataset> open_text(const fs::path& path, const DatasetOptions&, 
 }
 
 TextPart read_text_part(const Folder& folder, const std::string& file, ProblemLog& problems) {
-    TextPart part{file, without_ending(file), read_whole(ByteStream(folder.open(file), file))};
+    TextPart part{file, part_of_text(file), read_whole(ByteStream(folder.open(file), file))};
     const std::size_t nul = part.text.find('\0');
     const std::optional<std::size_t> bad =
         first_bad_utf8(std::string_view(part.text).substr(0, nul));

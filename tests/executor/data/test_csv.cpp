@@ -62,6 +62,16 @@ TEST(Csv, options_choose_columns_and_classes) {
     EXPECT_EQ(dataset->index().class_count(), 3);
 }
 
+TEST(Csv, a_table_beside_its_gzipped_one_is_refused) {
+    const TempFolder folder;
+    for (const char* name : {"train.csv", "val.csv"})
+        folder.write(name, "x,label\n1,a\n2,b\n");
+    folder.write("train.csv.gz", gzipped("x,label\n1,a\n2,b\n"));
+    const DataProblem problem = data_problem_of([&] { open_dataset("csv", folder.path()); });
+    EXPECT_EQ(problem.file, "train.csv.gz");
+    EXPECT_EQ(problem.message, "train.csv is the same part; keep one of them");
+}
+
 TEST(Csv, several_files_are_parts_and_one_file_may_be_given_alone) {
     TempFolder folder;
     folder.write("train.csv", "x,label\n1,a\n2,b\n");

@@ -52,4 +52,26 @@ TEST(Shards, files_are_found_by_name_and_one_alone_by_being_there) {
               ErrorCode::not_found);
 }
 
+// Goal: a file beside its own gzipped one is refused in every format; its samples would count
+// twice, and be in both training and validation.
+TEST(Shards, a_file_beside_its_gzipped_one_is_refused) {
+    const auto is_any = [](std::string_view) { return true; };
+    for (const auto& [plain, gzipped] :
+         {std::pair("train.tfrecord", "train.tfrecord.gz"), std::pair("a.tar", "a.tar.gz"),
+          std::pair("a.tar", "a.tgz"), std::pair("a.tar.gz", "a.TGZ"),
+          std::pair("x/1.bin", "x/1.bin.gz")}) {
+        const TempFolder folder;
+        folder.write(plain, "");
+        folder.write("other.tar", "");
+        folder.write(gzipped, "");
+        EXPECT_TRUE(says(data_problem_of([&] { find_shards(folder.path(), is_any, "file"); }),
+                         "is the same part"))
+            << plain;
+    }
+    const TempFolder shards;
+    for (const char* name : {"train-1.tar.gz", "train-2.tar", "train.tar"})
+        shards.write(name, "");
+    EXPECT_EQ(find_shards(shards.path(), is_any, "file").files.size(), 3U);
+}
+
 }    // namespace slipway
