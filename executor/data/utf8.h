@@ -13,4 +13,11 @@ std::optional<std::size_t> first_bad_utf8(std::string_view text);
 /// True for UTF-8 without surrogates and overlong forms.
 bool is_utf8(std::string_view text);
 
+/// `text` without the byte order mark that some editors begin a file with. Every reader of a text
+/// file begins here.
+std::string_view without_byte_order_mark(std::string_view text);
+
+/// Whether a file begins with a byte order mark of UTF-16.
+bool is_utf16(std::string_view text);
+
 }    // namespace slipway

@@ -8,6 +8,7 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/tables.h"
 #include "executor/data/problem.h"
+#include "executor/data/utf8.h"
 #include "executor/text/kinds.h"
 
 namespace slipway {
@@ -56,7 +57,8 @@ std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options, const
 
 std::string read_tokenizer_file(const Folder& folder, const std::string& name) {
     const std::vector<std::byte> bytes = folder.read(name, file_bytes_max);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return std::string(without_byte_order_mark(text));
 }
 
 nlohmann::json read_tokenizer_json(const Folder& folder, const std::string& name) {

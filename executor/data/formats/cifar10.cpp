@@ -118,8 +118,9 @@ Bytes read_all(const Folder& folder, const std::string& name, std::int64_t bytes
 std::vector<std::string> read_names(const Folder& folder, const std::string& name) {
     std::vector<std::string> names;
     std::string line;
-    for (const std::byte byte : folder.read(name, 1 << 20)) {
-        const char c = std::to_integer<char>(byte);
+    const std::vector<std::byte> bytes = folder.read(name, 1 << 20);
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    for (const char c : without_byte_order_mark(text)) {
         if (c == '\r') continue;
         if (c != '\n') {
             line += c;

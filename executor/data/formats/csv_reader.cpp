@@ -26,10 +26,10 @@ constexpr std::size_t row_bytes_max = 64 << 20;
 }    // namespace
 
 CsvReader::CsvReader(ByteStream file) : stream_(std::move(file)), buffer_(1 << 18) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
     peek();    // fills the buffer
     const std::string_view begin(reinterpret_cast<const char*>(buffer_.data()), filled_);
-    if (begin.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+    if (is_utf16(begin)) refuse({}, "the file is UTF-16; save it as UTF-8");
+    at_ = begin.size() - without_byte_order_mark(begin).size();
     if (!next(columns_)) refuse({}, "the file is empty; its first line must name the columns");
     std::set<std::string> seen;
     for (std::size_t i = 0; i < columns_.size(); ++i) {

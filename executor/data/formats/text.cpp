@@ -99,11 +99,10 @@ TextPart read_text_part(const Folder& folder, const std::string& file, ProblemLo
              .row = std::count(before.begin(), before.end(), '\n') + 1,
              .message = fmt::format("byte {} of the file is {:#04x}, which is not text in UTF-8{}",
                                     place, static_cast<unsigned char>(part.text[place]),
-                                    bad ? "" : "; is it UTF-16?")});
+                                    bad && !is_utf16(part.text) ? "" : "; is it UTF-16?")});
         part.text.resize(place);
     }
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (part.text.starts_with(byte_order_mark)) part.text.erase(0, byte_order_mark.size());
+    part.text.erase(0, part.text.size() - without_byte_order_mark(part.text).size());
     return part;
 }
 

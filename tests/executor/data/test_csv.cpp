@@ -62,6 +62,10 @@ TEST(Csv, options_choose_columns_and_classes) {
     EXPECT_EQ(dataset->index().class_count(), 3);
 }
 
+TEST(Csv, a_table_in_utf16_is_called_that) {
+    EXPECT_TRUE(says(Table(std::string("\xFF\xFEx\0,\0", 6)).problem(), "is UTF-16"));
+}
+
 TEST(Csv, a_table_beside_its_gzipped_one_is_refused) {
     const TempFolder folder;
     for (const char* name : {"train.csv", "val.csv"})

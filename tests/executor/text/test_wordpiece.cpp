@@ -104,6 +104,13 @@ TEST(Wordpiece, knows_its_special_tokens_and_finds_them_in_text) {
               (std::vector<std::int32_t>{3, 12, 0, 2}));
 }
 
+TEST(Wordpiece, a_byte_order_mark_is_not_part_of_the_first_token) {
+    const auto plain = Vocabulary("the\n[PAD]\n[UNK]\n").open();
+    const auto marked = Vocabulary("\xEF\xBB\xBFthe\n[PAD]\n[UNK]\n").open();
+    EXPECT_EQ(tokens_of(*marked, "the"), tokens_of(*plain, "the"));
+    EXPECT_EQ(tokens_of(*marked, "the"), std::vector<std::int32_t>{0});
+}
+
 TEST(Wordpiece, a_word_of_more_than_100_characters_is_unknown) {
     const auto tokenizer = Vocabulary("[UNK]\na\n##a\n\xC3\xA9\n##\xC3\xA9\n").open(false);
     EXPECT_EQ(tokens_of(*tokenizer, std::string(100, 'a')).size(), 100U);

@@ -112,6 +112,15 @@ TEST(Cifar10, a_label_out_of_range_is_named_with_record_and_byte) {
     EXPECT_NE(fewer.message.find("label 3"), std::string::npos) << fewer.message;
 }
 
+TEST(Cifar10, a_byte_order_mark_is_not_part_of_the_first_name) {
+    const SmallSet set;
+    std::string names = "\xEF\xBB\xBF";
+    for (int i = 0; i < 10; ++i)
+        names += "class " + std::to_string(i) + "\n";
+    set.folder.write("batches.meta.txt", names);
+    EXPECT_EQ(set.open()->index().class_names[0], "class 0");
+}
+
 TEST(Cifar10, a_damaged_gzip_file_is_named) {
     SmallSet set;
     set.batch = gzipped(set.batch);
