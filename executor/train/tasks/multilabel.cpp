@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "executor/nn/metrics.h"
 #include "executor/train/area_under_curve.h"
 #include "executor/train/tasks/label_rows.h"
+#include "executor/train/tasks/metric_labels.h"
 
 namespace slipway {
 
@@ -57,26 +57,14 @@ std::optional<double> mean_of(const std::vector<std::optional<double>>& areas) {
     return sum / count;
 }
 
-/// A metric's name: a column's may hold anything.
-std::string plain(const std::string& name) {
-    std::string text = name;
-    std::ranges::replace_if(
-        text,
-        [](char c) {
-            const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            return !letter && !(c >= '0' && c <= '9') && c != '-' && c != '.';
-        },
-        '_');
-    return text;
-}
-
 void append_areas(MetricValues& values, const MetricSums& sums,
                   const std::vector<std::string>& names) {
     const auto areas = areas_of(sums, names.size());
     if (const auto mean = mean_of(areas)) values.emplace_back("auc", *mean);
     if (names.size() > named_areas_max) return;
+    const std::vector<std::string> spelled = metric_labels(names);
     for (std::size_t label = 0; label < names.size(); ++label)
-        if (areas[label]) values.emplace_back("auc_" + plain(names[label]), *areas[label]);
+        if (areas[label]) values.emplace_back("auc_" + spelled[label], *areas[label]);
 }
 
 Json details_of(const MetricSums& sums, const std::vector<std::string>& names) {
