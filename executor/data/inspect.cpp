@@ -18,6 +18,7 @@
 #include "executor/data/formats/image_dataset.h"
 #include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
+#include "executor/data/names.h"
 #include "executor/tensor/parallel.h"
 
 namespace slipway {
@@ -201,6 +202,11 @@ Json warnings_of(std::string_view format, const DatasetIndex& index, const Json&
     };
     if (index.target_names.empty() && index.class_count() == 1)
         warn(one_class_message(index.class_names.front(), format));
+    for (const auto& [kind, names] :
+         {std::pair("classes", &index.class_names), std::pair("groups", &index.group_names),
+          std::pair("parts", &index.part_names)}) {
+        if (auto message = look_alikes_message(kind, *names)) warn(std::move(*message));
+    }
     const Json& sizes = report["image_sizes"];
     if (!sizes.is_null() && report["feature_shape"].is_null()) {
         const auto size = [&](const char* name) {

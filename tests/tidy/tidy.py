@@ -19,7 +19,8 @@ ONLY_IN = [
     (re.compile(r"(oneapi/)?dnnl"), ("executor/codegen/onednn", "bench")),
     (re.compile(r"llvm/"), ("executor/codegen/llvm", "tests/executor/codegen/llvm")),
     (re.compile(r"gloo/"), ("executor/collectives/gloo", "bench")),
-    (re.compile(r"unicode/|sentencepiece"), ("executor/text",)),
+    (re.compile(r"unicode/"), ("executor/data", "executor/text")),
+    (re.compile(r"sentencepiece"), ("executor/text",)),
     (re.compile(r"spdlog/"), ("api/base",)),
     (re.compile(r"toml\+\+/"), ("api/client",)),
     # Who starts and watches processes knows the launcher's interface alone; main chooses the launcher.

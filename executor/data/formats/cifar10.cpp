@@ -121,14 +121,13 @@ std::vector<std::string> read_names(const Folder& folder, const std::string& nam
     const std::vector<std::byte> bytes = folder.read(name, 1 << 20);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     for (const char c : without_byte_order_mark(text)) {
-        if (c == '\r') continue;
         if (c != '\n') {
             line += c;
-        } else if (!line.empty()) {
-            names.push_back(std::exchange(line, {}));
+        } else if (!without_blanks(line).empty()) {
+            names.emplace_back(without_blanks(std::exchange(line, {})));
         }
     }
-    if (!line.empty()) names.push_back(line);
+    if (!without_blanks(line).empty()) names.emplace_back(without_blanks(line));
     for (const std::string& each : names) {
         if (const auto wrong = name_problem(each, names_file))
             throw DataError({.file = name, .message = *wrong});

@@ -38,14 +38,15 @@ Columns find_columns(const CsvReader& table, const DatasetOptions& options) {
     }
     for (const std::string& name : options.feature_columns) {
         columns.features.push_back(required_column(table, name, "feature_columns"));
-        columns.feature_names.push_back(name);
+        columns.feature_names.push_back(table.columns()[columns.features.back()]);
     }
     if (!columns.features.empty()) return columns;
+    std::vector<std::size_t> excluded;
+    for (const std::string& name : options.excluded_columns)
+        if (const auto column = table.column(name)) excluded.push_back(*column);
     for (std::size_t i = 0; i < table.columns().size(); ++i) {
         if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
-        if (std::ranges::find(options.excluded_columns, table.columns()[i]) !=
-            options.excluded_columns.end())
-            continue;
+        if (std::ranges::find(excluded, i) != excluded.end()) continue;
         columns.features.push_back(i);
         columns.feature_names.push_back(table.columns()[i]);
     }
@@ -131,7 +132,8 @@ private:
         }
         if (columns.label) {
             const std::string& label = fields[*columns.label];
-            if (label.empty()) return problem(options_.label_column, "the label is empty");
+            if (without_blanks(label).empty())
+                return problem(options_.label_column, "the label is empty");
             if (const auto wrong = name_problem(label, "label_column"))
                 return problem(options_.label_column, *wrong);
             if (!options_.class_names.empty() && !classes_.contains(label)) {
@@ -139,7 +141,7 @@ private:
                                fmt::format("{} is not among class_names", shown(label)));
             }
         }
-        if (columns.group && fields[*columns.group].empty()) {
+        if (columns.group && without_blanks(fields[*columns.group]).empty()) {
             return problem(options_.group_column, "the group is empty");
         }
         if (columns.group) {

@@ -33,6 +33,7 @@ CsvReader::CsvReader(ByteStream file) : stream_(std::move(file)), buffer_(1 << 1
     if (!next(columns_)) refuse({}, "the file is empty; its first line must name the columns");
     std::set<std::string> seen;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
+        columns_[i] = without_blanks(columns_[i]);
         if (columns_[i].empty()) refuse({}, fmt::format("column {} has no name", i + 1));
         if (const auto wrong = name_problem(columns_[i], "the first line")) refuse({}, *wrong);
         if (!seen.insert(columns_[i]).second) refuse(columns_[i], "two columns have this name");
@@ -40,7 +41,7 @@ CsvReader::CsvReader(ByteStream file) : stream_(std::move(file)), buffer_(1 << 1
 }
 
 std::optional<std::size_t> CsvReader::column(const std::string& name) const {
-    const auto found = std::find(columns_.begin(), columns_.end(), name);
+    const auto found = std::find(columns_.begin(), columns_.end(), without_blanks(name));
     if (found == columns_.end()) return std::nullopt;
     return std::size_t(found - columns_.begin());
 }
@@ -148,6 +149,15 @@ bool CsvReader::next(std::vector<std::string>& fields) {
 std::size_t required_column(const CsvReader& table, const std::string& name,
                             const std::string& option) {
     if (const auto column = table.column(name)) return *column;
+    const std::string& first = table.columns().front();
+    const std::size_t separator = first.find_first_of(";\t|");
+    if (table.columns().size() == 1 && separator != first.npos) {
+        throw DataError({.file = table.file(),
+                         .row = 1,
+                         .message = fmt::format("the columns are separated by {}; save the table "
+                                                "with commas",
+                                                shown(first.substr(separator, 1)))});
+    }
     throw DataError({.file = table.file(),
                      .row = 1,
                      .field = name,

@@ -12,7 +12,8 @@ namespace slipway {
 
 /// A table in RFC 4180 form, read in pieces: commas, optional double quotes (a quote inside is
 /// doubled, line ends inside are kept), lines ending with LF or CRLF, an optional byte order mark,
-/// gzipped or not. The first line names the columns. Empty lines are passed over.
+/// gzipped or not. The first line names the columns; blanks around a name are no part of it. Empty
+/// lines are passed over.
 class CsvReader {
 public:
     /// Reads the header.

@@ -69,7 +69,8 @@ private:
         const std::string& name = fields[file_column_];
         if (label_column_) {
             const std::string& label = fields[*label_column_];
-            if (label.empty()) return problem(row, options_.label_column, "the label is empty");
+            if (without_blanks(label).empty())
+                return problem(row, options_.label_column, "the label is empty");
             if (const auto wrong = name_problem(label, "label_column"))
                 return problem(row, options_.label_column, *wrong);
             if (!options_.class_names.empty() && !classes_.contains(label)) {
@@ -77,7 +78,7 @@ private:
                                fmt::format("{} is not among class_names", shown(label)));
             }
         }
-        if (group_column_ && fields[*group_column_].empty()) {
+        if (group_column_ && without_blanks(fields[*group_column_]).empty()) {
             return problem(row, options_.group_column, "the group is empty");
         }
         if (group_column_) {

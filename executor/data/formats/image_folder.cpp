@@ -162,6 +162,10 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
             continue;
         }
         const std::string& label = folders[depth];
+        if (without_blanks(label).empty()) {
+            problems.add({.file = name, .message = "the name of its class folder is blank"});
+            continue;
+        }
         if (!options.class_names.empty() && !classes.contains(label)) {
             problems.add(
                 {.file = name, .message = fmt::format("class {} is not among class_names", label)});

@@ -13,7 +13,8 @@ namespace slipway {
 
 namespace {
 
-std::optional<std::int64_t> whole_number(const std::string& text) {
+std::optional<std::int64_t> whole_number(const std::string& name) {
+    const std::string_view text = without_blanks(name);
     std::int64_t number = 0;
     const char* end = text.data() + text.size();
     const auto [parsed, error] = std::from_chars(text.data(), end, number);
@@ -30,13 +31,16 @@ std::optional<std::string> name_problem(std::string_view name, std::string_view 
 }
 
 NameTable::NameTable(const std::vector<std::string>& names) {
-    for (const std::string& name : names)
-        number(name);
+    for (const std::string& name : names) {
+        names_.push_back(name);
+        numbers_.try_emplace(std::string(without_blanks(name)), std::int32_t(names_.size()) - 1);
+    }
 }
 
 std::int32_t NameTable::number(const std::string& name) {
-    const auto [entry, added] = numbers_.try_emplace(name, std::int32_t(names_.size()));
-    if (added) names_.push_back(name);
+    const auto [entry, added] =
+        numbers_.try_emplace(std::string(without_blanks(name)), std::int32_t(names_.size()));
+    if (added) names_.push_back(entry->first);
     return entry->second;
 }
 

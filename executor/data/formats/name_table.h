@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "executor/data/names.h"
+
 namespace slipway {
 
 /// A name of a class, a group or a column is no longer: reports, checkpoints and messages repeat
@@ -16,7 +18,8 @@ inline constexpr std::size_t name_bytes_max = 1000;
 /// What is wrong with `name` when it is too long; `option` says what chose it.
 std::optional<std::string> name_problem(std::string_view name, std::string_view option);
 
-/// Distinct texts (classes, groups, parts) and their numbers.
+/// Distinct texts (classes, groups, parts) and their numbers. Blanks around a text are no part of
+/// it.
 class NameTable {
 public:
     NameTable() = default;
@@ -29,7 +32,9 @@ public:
     /// and it is none of them, a whole number below their count is a place among them.
     std::optional<std::int32_t> class_number(const std::string& label,
                                              const std::vector<std::string>& names);
-    bool contains(const std::string& name) const { return numbers_.contains(name); }
+    bool contains(const std::string& name) const {
+        return numbers_.contains(std::string(without_blanks(name)));
+    }
     const std::vector<std::string>& names() const { return names_; }
 
     /// Puts the names in order and rewrites `numbers`, which number() gave, to match. Names that

@@ -239,7 +239,7 @@ private:
     }
 
     std::int32_t class_of(const NpyReader& labels, std::int64_t row, const std::string& label) {
-        if (label.empty()) return bad_class(labels, row, "the label is empty");
+        if (without_blanks(label).empty()) return bad_class(labels, row, "the label is empty");
         if (const auto wrong = name_problem(label, "the array"))
             return bad_class(labels, row, *wrong);
         if (const auto known = classes_.class_number(label, options_.class_names)) return *known;

@@ -256,7 +256,7 @@ private:
                    fmt::format("it should be one int64 or one text and has {} values ({})",
                                feature.size(), to_string(feature.kind)));
         }
-        if (feature.bytes[0].empty()) refuse(reader, name, "the text is empty");
+        if (without_blanks(feature.bytes[0]).empty()) refuse(reader, name, "the text is empty");
         if (!is_utf8(feature.bytes[0])) refuse(reader, name, "the text is not UTF-8");
         if (const auto wrong = name_problem(feature.bytes[0], option)) refuse(reader, name, *wrong);
         return std::string(feature.bytes[0]);

@@ -52,14 +52,6 @@ std::optional<MemberName> parse_member(std::string_view name) {
     return member;
 }
 
-std::string without_blanks(std::span<const std::byte> bytes) {
-    std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    constexpr const char* blanks = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
-}
-
 /// Gathers the samples of one shard after the other. Whatever is wrong with a sample leaves it out.
 class WebdatasetBuilder {
 public:
@@ -145,7 +137,8 @@ private:
                           fmt::format("the label has {} bytes, more than the {} that are read",
                                       member.bytes, label_bytes_max));
         }
-        sample_.label = without_blanks(tar.read());
+        const std::vector<std::byte> bytes = tar.read();
+        sample_.label = without_blanks({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
         sample_.label_member = member.name;
         if (sample_.label->empty()) return refuse(member.name, "the label is empty");
         if (!is_utf8(*sample_.label)) return refuse(member.name, "the label is not UTF-8");
