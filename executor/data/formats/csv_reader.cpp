@@ -1,6 +1,8 @@
 #include "executor/data/formats/csv_reader.h"
 
 #include <fmt/ranges.h>
+#include <locale.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <charconv>
@@ -178,13 +180,21 @@ std::string_view bare_number(std::string_view text) {
     return text;
 }
 
+/// What from_chars gives no number for: one too near to 0 is 0, one too large is infinite.
+double out_of_range_number(std::string_view text) {
+    static const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", nullptr);
+    return strtod_l(std::string(text).c_str(), nullptr, plain);
+}
+
 template <class Number>
 std::optional<Number> parse_as(std::string_view text) {
     Number number = 0;
     const char* const begin = text.data();
     const char* const end = begin + text.size();
     const auto [parsed, error] = std::from_chars(begin, end, number);
-    if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
+    if (error == std::errc::result_out_of_range) number = Number(out_of_range_number(text));
+    if (error == std::errc::invalid_argument || parsed != end || !std::isfinite(number))
+        return std::nullopt;
     return number;
 }
 

@@ -53,7 +53,7 @@ std::size_t required_column(const CsvReader& table, const std::string& name,
                             const std::string& option);
 
 /// The number that all of `text` is, blanks around it aside; none when it is no finite number that
-/// a float holds.
+/// a float holds. One that is nearer to 0 than any float is 0.
 std::optional<float> parse_number(std::string_view text);
 /// The same in double.
 std::optional<double> parse_exact_number(std::string_view text);

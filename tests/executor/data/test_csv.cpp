@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "executor/data/dataset.h"
@@ -60,6 +61,20 @@ TEST(Csv, options_choose_columns_and_classes) {
     EXPECT_EQ(dataset->index().feature_dims, (Dims{1}));
     EXPECT_EQ(dataset->index().labels, (std::vector<std::int32_t>{1, 0, 1}));
     EXPECT_EQ(dataset->index().class_count(), 3);
+}
+
+TEST(Csv, numbers_too_near_to_0_are_0_and_too_large_ones_are_refused) {
+    const std::string zeros(400, '0');
+    for (const std::string& text :
+         {std::string("1e-46"), std::string("3e-310"), std::string("1e-99999"), "0." + zeros + "1"})
+        EXPECT_EQ(parse_number(text), 0.0F) << text;
+    EXPECT_TRUE(std::signbit(*parse_number("-1e-46")));
+    EXPECT_EQ(parse_number("1e-40"), 1e-40F);
+    EXPECT_EQ(parse_exact_number("1e-310"), 1e-310);
+    EXPECT_EQ(parse_exact_number("1e-400"), 0.0);
+    for (const std::string& text : {std::string("1e39"), std::string("-1e400"), "1" + zeros,
+                                    std::string("1e-46x"), std::string("1e"), std::string("inf")})
+        EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
 TEST(Csv, a_table_in_utf16_is_called_that) {
