@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> image_endings{".jpg", ".jpeg", ".png"};
+constexpr std::array<std::string_view, 5> image_endings{".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
 constexpr std::size_t name_characters_max = 64;
 
 std::string lower_case(std::string text) {

@@ -19,6 +19,7 @@
 #include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
 #include "executor/data/names.h"
+#include "executor/data/unread_files.h"
 #include "executor/tensor/parallel.h"
 
 namespace slipway {
@@ -266,8 +267,9 @@ Json to_json(const TextCounts& counts) {
     return {{"bytes", counts.bytes}, {"characters", counts.characters}, {"lines", counts.lines}};
 }
 
-/// Parts are read side by side, so a problem waits until all of them are.
-void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json& report) {
+/// Parts are read side by side, so a problem waits until all of them are. Gives the files.
+std::vector<std::string> inspect_text(const fs::path& path, int threads, ProblemLog& problems,
+                                      Json& report) {
     struct Found {
         std::string name;
         TextCounts counts;
@@ -303,11 +305,14 @@ void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json&
     report["part_count"] = files.size() > 1 ? files.size() : 0;
     report["samples"] = all.lines;
     report["text"] = to_json(all);
-    describe_files(path, text_and_tokenizer_files(path), threads, report);
+    std::vector<std::string> read = text_and_tokenizer_files(path);
+    describe_files(path, read, threads, report);
+    return read;
 }
 
-void inspect_samples(std::string_view format, const fs::path& path, const DatasetOptions& options,
-                     int threads, ProblemLog& problems, Json& report) {
+std::vector<std::string> inspect_samples(std::string_view format, const fs::path& path,
+                                         const DatasetOptions& options, int threads,
+                                         ProblemLog& problems, Json& report) {
     DatasetOptions raw = options;    // its moments are to be found, not applied
     raw.mean.clear();
     raw.deviation.clear();
@@ -324,6 +329,7 @@ void inspect_samples(std::string_view format, const fs::path& path, const Datase
     if (tolerant) {
         report["damaged"] = {{"count", damaged.total()}, {"images", to_json(damaged.listed())}};
     }
+    return dataset->files();
 }
 
 }    // namespace
@@ -333,11 +339,10 @@ Json inspect_dataset(std::string_view format, const fs::path& path, const Datase
     ProblemLog problems(ProblemLog::Mode::collect);
     Json report = empty_report();
     try {
-        if (format == "text") {
-            inspect_text(path, threads, problems, report);
-        } else {
-            inspect_samples(format, path, options, threads, problems, report);
-        }
+        const std::vector<std::string> read =
+            format == "text" ? inspect_text(path, threads, problems, report)
+                             : inspect_samples(format, path, options, threads, problems, report);
+        if (auto unread = unread_files(path, read, problems)) problems.warn(std::move(*unread));
     } catch (const DataError& error) {    // what cannot even be opened is a report too
         problems.add(error.problem());
     }

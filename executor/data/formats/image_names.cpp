@@ -8,18 +8,20 @@
 #include <span>
 #include <string_view>
 
+#include "executor/data/names.h"
+
 namespace slipway {
 
 namespace {
 
-constexpr auto read_endings = std::to_array<std::string_view>({".jpg", ".jpeg", ".png"});
+constexpr auto read_endings =
+    std::to_array<std::string_view>({".jpg", ".jpeg", ".jpe", ".jfif", ".png"});
 constexpr auto unread_endings = std::to_array<std::string_view>(
-    {".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".pgm", ".ppm"});
+    {".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".pgm", ".ppm", ".jxl",
+     ".heif", ".tga", ".pbm", ".pnm", ".svg", ".dcm"});
 
 bool ends_in(const std::string& name, std::span<const std::string_view> endings) {
-    std::string ending = std::filesystem::path(name).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    const std::string ending = in_lower_case(std::filesystem::path(name).extension().string());
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 

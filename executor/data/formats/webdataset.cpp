@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "executor/data/formats/example.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image_dataset.h"
+#include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/shard_images.h"
 #include "executor/data/formats/shards.h"
@@ -24,7 +24,6 @@ namespace slipway {
 
 namespace {
 
-constexpr auto image_endings = std::to_array<std::string_view>({"jpg", "jpeg", "png"});
 constexpr std::string_view label_ending = "cls";
 constexpr std::int64_t label_bytes_max = 4096;
 
@@ -46,10 +45,7 @@ std::optional<MemberName> parse_member(std::string_view name) {
     const std::size_t base = slash == std::string_view::npos ? 0 : slash + 1;
     const std::size_t dot = name.find('.', base);
     if (dot == std::string_view::npos || dot == base) return std::nullopt;
-    MemberName member{std::string(name.substr(0, dot)), std::string(name.substr(dot + 1))};
-    std::transform(member.ending.begin(), member.ending.end(), member.ending.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return member;
+    return MemberName{std::string(name.substr(0, dot)), in_lower_case(name.substr(dot + 1))};
 }
 
 /// Gathers the samples of one shard after the other. Whatever is wrong with a sample leaves it out.
@@ -115,10 +111,8 @@ private:
         if (same != sample_.endings.end()) return refuse(member.name, "the member occurs twice");
         sample_.endings.push_back(name->ending);
         if (name->ending == label_ending) return take_label(tar, member);
-        if (std::find(image_endings.begin(), image_endings.end(), name->ending) !=
-            image_endings.end()) {
+        if (name->ending.find('.') == std::string::npos && is_image_name("x." + name->ending))
             take_image(tar, member);
-        }
     }
 
     void begin_sample(const std::string& key, const std::string& member) {
