@@ -59,6 +59,19 @@ bool is_hidden(const fs::path& path) {
     return path.filename().string().starts_with('.');
 }
 
+// Left out without a word, it would be missed only in the results.
+void refuse_lost_link(const fs::directory_entry& entry) {
+    std::error_code error;
+    if (!entry.is_symlink(error) || fs::is_regular_file(entry.path(), error)) return;
+    throw Stop(ExitCode::usage,
+               fmt::format("{} is a link to {}, which is {}; replace it by what it should be, or "
+                           "remove it",
+                           entry.path().string(), fs::read_symlink(entry.path(), error).string(),
+                           fs::is_directory(entry.path(), error)
+                               ? "a folder, and links to folders are not followed"
+                               : "no file"));
+}
+
 // In order of their names, whatever the order of the folder is.
 std::map<std::string, std::pair<fs::path, std::uintmax_t>> files_below(const fs::path& folder) {
     std::map<std::string, std::pair<fs::path, std::uintmax_t>> files;
@@ -69,6 +82,7 @@ std::map<std::string, std::pair<fs::path, std::uintmax_t>> files_below(const fs:
             if (one->is_directory(error)) one.disable_recursion_pending();
             continue;
         }
+        refuse_lost_link(*one);
         if (!one->is_regular_file(error)) continue;
         files[one->path().lexically_relative(folder).generic_string()] = {one->path(),
                                                                           one->file_size(error)};

@@ -13,7 +13,8 @@ namespace slipway::client {
 class FolderArchive {
 public:
     /// Files whose name, or the name of a folder on the way, begins with a dot are left out.
-    /// errors  throws Stop{usage} when it has no file, or one that cannot be looked at
+    /// errors  throws Stop{usage} when it has no file, one that cannot be looked at, or a link to
+    ///         anything but a file
     explicit FolderArchive(const std::filesystem::path& folder);
 
     std::uintmax_t bytes() const { return bytes_; }

@@ -30,17 +30,31 @@ constexpr std::int64_t inflated_ratio_max = 100;
     throw DataError({.file = name, .message = message});
 }
 
-std::string reason_of(int error) {
+std::string reason_of(int error, const fs::path& file) {
+    std::error_code no_link;
+    const fs::path target = fs::read_symlink(file, no_link);
     switch (error) {
         case ENOENT:
         case ENOTDIR:
+            if (!no_link)
+                return fmt::format("it is a link to {}, which does not exist", target.string());
             return "the file does not exist";
         case EXDEV:
         case ELOOP:
+            if (!no_link)
+                return fmt::format(
+                    "it is a link to {}, outside the dataset's folder; replace it "
+                    "by the file",
+                    target.string());
             return "the name points outside the dataset's folder";
         default:
             return fmt::format("the file cannot be opened: {}", strerror(error));
     }
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code error;    // of a link that leads nowhere
+    return fs::is_directory(path, error);
 }
 
 int open_beneath(int folder, const std::string& name) {
@@ -105,7 +119,7 @@ Folder::Folder(fs::path path)
     }
 }
 
-std::vector<std::string> Folder::list() const {
+std::vector<std::string> Folder::list(std::vector<std::string>* folder_links) const {
     std::vector<std::string> names;
     std::error_code error;
     const fs::recursive_directory_iterator end;
@@ -115,6 +129,11 @@ std::vector<std::string> Folder::list() const {
         const bool folder = fs::is_directory(entry->symlink_status(error));
         if (hidden && folder) entry.disable_recursion_pending();
         if (hidden || folder) continue;
+        if (entry->is_symlink(error) && is_folder(entry->path())) {
+            if (folder_links != nullptr)
+                folder_links->push_back(entry->path().lexically_relative(path_).string());
+            continue;
+        }
         names.push_back(entry->path().lexically_relative(path_).string());
         if (std::int64_t(names.size()) > listed_files_max) {
             throw Error{ErrorCode::exhausted,
@@ -134,7 +153,9 @@ UniqueFd Folder::open(const std::string& name) const {
         refuse(name, "the file name is empty");
     int fd = open_beneath(fd_.get(), name);
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) fd = open_and_compare(path_, name);
-    if (fd < 0) refuse(name, reason_of(errno));
+    if (fd < 0 && name.starts_with('/'))
+        refuse(name, "the name is an absolute path; write it relative to the dataset's folder");
+    if (fd < 0) refuse(name, reason_of(errno, path_ / name));
     UniqueFd file(fd);
     struct stat facts {};
     if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) refuse(name, "it is not a regular file");

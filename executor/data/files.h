@@ -22,10 +22,10 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
     /// Relative names of all regular files below, in the order of comes_before(); names that begin
-    /// with a dot (and what is below such folders) are left out, symbolic links to folders are not
-    /// followed.
+    /// with a dot (and what is below such folders) are left out. Symbolic links to folders are not
+    /// followed; their names are appended to `folder_links`.
     /// errors  throws exhausted over 10 million files, unavailable when a folder cannot be read
-    std::vector<std::string> list() const;
+    std::vector<std::string> list(std::vector<std::string>* folder_links = nullptr) const;
     /// errors  throws DataError when missing, leading out of the folder or no regular file
     UniqueFd open(const std::string& name) const;
     /// The whole content.
@@ -39,6 +39,10 @@ private:
     std::filesystem::path path_;
     UniqueFd fd_;
 };
+
+/// What a report says of a link to a folder.
+inline constexpr const char* folder_link_message =
+    "it is a link to a folder, and such links are not followed; replace it by the folder";
 
 /// The bytes of a file, gzipped or not: known by its content. A gzip file inflates to at most 100
 /// times its size once that is over 64 MiB, as archives do: a table of nothing but zeros, small in

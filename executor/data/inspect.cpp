@@ -15,6 +15,7 @@
 
 #include "api/spec/unfit_data.h"
 #include "executor/data/content_hash.h"
+#include "executor/data/files.h"
 #include "executor/data/formats/image_dataset.h"
 #include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
@@ -153,9 +154,23 @@ Json counts_of(const std::vector<std::string>& names, const std::vector<std::int
     return list;
 }
 
-void describe_files(const fs::path& path, const std::vector<std::string>& files, int threads,
-                    Json& report) {
-    const ContentHash content = hash_content(path, files, threads);
+bool can_be_opened(const Folder& folder, const std::string& name) {
+    try {
+        folder.open(name);
+        return true;
+    } catch (const DataError&) {    // its problem has been listed when it was read
+        return false;
+    }
+}
+
+/// What cannot be opened, such as a link that leads nowhere, does not end the report.
+void describe_files(const fs::path& path, std::vector<std::string> files, int threads,
+                    const ProblemLog& problems, Json& report) {
+    if (problems.total() > 0) {
+        const Folder folder(fs::is_directory(path) ? path : path.parent_path() / ".");
+        std::erase_if(files, [&](const auto& name) { return !can_be_opened(folder, name); });
+    }
+    const ContentHash content = hash_content(path, std::move(files), threads);
     report["bytes"] = content.bytes;
     report["content_hash"] = content.hash;
 }
@@ -306,7 +321,7 @@ std::vector<std::string> inspect_text(const fs::path& path, int threads, Problem
     report["samples"] = all.lines;
     report["text"] = to_json(all);
     std::vector<std::string> read = text_and_tokenizer_files(path);
-    describe_files(path, read, threads, report);
+    describe_files(path, read, threads, problems, report);
     return read;
 }
 
@@ -325,7 +340,7 @@ std::vector<std::string> inspect_samples(std::string_view format, const fs::path
     read_everything(*dataset, threads, problems, tolerant ? &damaged : nullptr)
         .describe(*dataset, report);
     if (problems.total() == 0) report["warnings"] = warnings_of(format, dataset->index(), report);
-    describe_files(path, dataset->files(), threads, report);
+    describe_files(path, dataset->files(), threads, problems, report);
     if (tolerant) {
         report["damaged"] = {{"count", damaged.total()}, {"images", to_json(damaged.listed())}};
     }

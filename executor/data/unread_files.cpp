@@ -30,10 +30,14 @@ std::optional<DataProblem> unread_files(const fs::path& path, std::span<const st
     constexpr std::size_t listed_max = 5;
     std::vector<std::string> listed;
     std::size_t count = 0;
-    for (const std::string& file : Folder(path).list()) {
-        if (is_known(file)) continue;
-        if (++count <= listed_max) listed.push_back(shown(file));
-    }
+    std::vector<std::string> links;
+    const auto add = [&](const std::string& file, const char* kind) {
+        if (!is_known(file) && ++count <= listed_max) listed.push_back(shown(file) + kind);
+    };
+    for (const std::string& file : Folder(path).list(&links))
+        add(file, "");
+    for (const std::string& link : links)
+        add(link, " (a link to a folder)");
     if (count == 0) return std::nullopt;
     return DataProblem{.message =
                            fmt::format("{} of the folder {} not read: {}{}",

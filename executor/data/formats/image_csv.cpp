@@ -85,7 +85,8 @@ private:
             if (const auto wrong = name_problem(fields[*group_column_], "group_column"))
                 return problem(row, options_.group_column, *wrong);
         }
-        const auto [earlier, added] = rows_.try_emplace(name, row);
+        const auto [earlier, added] =
+            rows_.try_emplace(std::filesystem::path(name).lexically_normal().string(), row);
         if (!added) {
             return problem(row, options_.file_column,
                            fmt::format("{} is listed already in row {}; a file listed twice could "
@@ -122,7 +123,7 @@ private:
     TargetColumns targets_;                      ///< of numbers instead
     std::optional<std::size_t> group_column_;
     NameTable classes_, groups_;
-    std::unordered_map<std::string, std::int64_t> rows_;
+    std::unordered_map<std::string, std::int64_t> rows_;    ///< by the path's normal form
     ImageList list_;
 };
 

@@ -121,7 +121,9 @@ void report_empty_classes(const fs::path& path, bool has_parts, const std::set<s
         for (const auto& entry : fs::directory_iterator(root, error)) {
             const std::string name = entry.path().lexically_relative(path).string();
             const bool hidden = entry.path().filename().string().starts_with('.');
-            if (!entry.is_directory(error) || hidden || seen.contains(name)) continue;
+            if (!entry.is_directory(error) || entry.is_symlink(error) || hidden ||
+                seen.contains(name))
+                continue;
             if (!is_utf8(name)) continue;    // its images have been named
             problems.add({.file = name, .message = "the class folder has no JPEG or PNG image"});
         }
@@ -132,7 +134,10 @@ void report_empty_classes(const fs::path& path, bool has_parts, const std::set<s
 
 std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOptions& options,
                                            ProblemLog& problems) {
-    const std::vector<std::string> files = Folder(path).list();
+    std::vector<std::string> links;
+    const std::vector<std::string> files = Folder(path).list(&links);
+    for (const std::string& link : links)
+        problems.add({.file = is_utf8(link) ? link : shown(link), .message = folder_link_message});
     std::vector<std::string> images;
     for (const std::string& name : files) {
         if (!is_utf8(name)) {    // its class would have no name that can be said

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -39,13 +40,12 @@ struct MemberName {
 
 /// None for what belongs to no sample: hidden files and names without a dot.
 std::optional<MemberName> parse_member(std::string_view name) {
-    while (name.starts_with("./"))
-        name.remove_prefix(2);
     const std::size_t slash = name.rfind('/');
     const std::size_t base = slash == std::string_view::npos ? 0 : slash + 1;
     const std::size_t dot = name.find('.', base);
     if (dot == std::string_view::npos || dot == base) return std::nullopt;
-    return MemberName{std::string(name.substr(0, dot)), in_lower_case(name.substr(dot + 1))};
+    return MemberName{std::filesystem::path(name.substr(0, dot)).lexically_normal().string(),
+                      in_lower_case(name.substr(dot + 1))};
 }
 
 /// Gathers the samples of one shard after the other. Whatever is wrong with a sample leaves it out.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -218,6 +219,46 @@ TEST(ImageFolder, links_out_of_the_folder_are_refused) {
     EXPECT_EQ(data_problem_of([&] { set.open(); }).file, "cat/a.png");
 }
 
+// Goal: a link that leads nowhere, out of the folder or to a folder is a problem of its own, called
+// a link, and hides no other.
+TEST(ImageFolder, each_link_that_is_not_followed_is_a_problem) {
+    const TempFolder outside;
+    const ImageFolder set;
+    const fs::path folder = set.folder.path();
+    set.folder.write("cat/empty.png", "");
+    fs::create_symlink("gone.png", folder / "cat/x.png");
+    fs::create_symlink(outside.write("secret.png", "x"), folder / "dog/y.png");
+    fs::create_symlink("cat", folder / "lion");
+    fs::create_symlink("b.PNG", folder / "cat/z.png");    // inside: an image like others
+    const nlohmann::json report = inspect_dataset("image_folder", folder);
+    std::map<std::string, std::string> problems;
+    for (const nlohmann::json& problem : report["problems"])
+        problems[problem["file"]] = problem["message"];
+    EXPECT_EQ(problems.size(), 4U) << report["problems"];
+    EXPECT_EQ(problems["cat/x.png"], "it is a link to gone.png, which does not exist");
+    EXPECT_TRUE(problems["dog/y.png"].starts_with("it is a link to /")) << problems["dog/y.png"];
+    EXPECT_TRUE(problems["lion"].starts_with("it is a link to a folder"));
+    EXPECT_TRUE(problems.contains("cat/empty.png"));
+
+    const TempFolder tables;
+    tables.write("t.csv", "x,label\n1,a\n2,b\n");
+    tables.write("deep/u.txt", "");
+    fs::create_symlink("deep", tables.path() / "shallow");
+    EXPECT_NE(inspect_dataset("csv", tables.path())["warnings"].dump().find("a link to a folder"),
+              std::string::npos);
+}
+
+TEST(ImageCsv, a_file_has_one_row_whatever_its_spelling) {
+    for (const char* spelling : {"./images/0.png", "images//0.png", "images/../images/0.png"}) {
+        ImageTable table;
+        table.rows += std::string(spelling) + ",7,sans\n";
+        EXPECT_TRUE(says(table.problem(), "is listed already in row 2")) << spelling;
+    }
+    ImageTable absolute;
+    absolute.rows += (absolute.folder.path() / "images/0.png").string() + ",7,sans\n";
+    EXPECT_TRUE(says(absolute.problem(), "absolute path")) << absolute.problem().message;
+}
+
 TEST(ImageCsv, rows_name_files_labels_and_groups) {
     const ImageTable table;
     const auto dataset = table.open();
@@ -246,7 +287,7 @@ TEST(ImageCsv, a_bad_row_is_named_by_row_and_field) {
     };
     const std::vector<Case> cases = {
         {"images/9.png,7,sans", "file", "does not exist"},
-        {"/etc/passwd,7,sans", "file", "points outside"},
+        {"/etc/passwd,7,sans", "file", "absolute path"},
         {"../labels.csv,7,sans", "file", "points outside"},
         {"images/../../x.png,7,sans", "file", "points outside"},
         {"images,7,sans", "file", "regular file"},

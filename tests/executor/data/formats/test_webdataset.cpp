@@ -100,6 +100,7 @@ TEST(Webdataset, a_bad_sample_is_named_with_its_member) {
         {{{"2.png", picture(2)}, {"2.cls", "\xC3("}}, "2.cls", "UTF-8"},
         {{{"2.png", picture(2)}, {"2.cls", std::string(5000, 'x')}}, "2.cls", "5000 bytes"},
         {{{"0.png", picture(2)}, {"0.cls", "cat"}}, "0.png", "occurs again"},
+        {{{".//0.png", picture(2)}, {"0.cls", "cat"}}, ".//0.png", "occurs again"},
     };
     for (const Case& c : cases) {
         SmallSet set;
