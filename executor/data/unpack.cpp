@@ -125,6 +125,36 @@ bool is_tar_block(std::span<const char> block) {
     return sum != 0 && std::strtoul(written.c_str(), nullptr, 8) == sum;
 }
 
+struct Signature {
+    std::string_view bytes;
+    std::string_view name;
+    std::size_t at = 0;
+};
+
+/// Archives and compressed files that are not unpacked.
+constexpr auto unread_kinds = std::to_array<Signature>({
+    {{"\xFD"
+      "7zXZ\0",
+      6},
+     "an xz file"},
+    {"1AY&SY", "a bzip2 file", 4},
+    {"7z\xBC\xAF\x27\x1C", "a 7-Zip archive"},
+    {"Rar!\x1A\x07", "a RAR archive"},
+    {"\x28\xB5\x2F\xFD", "a Zstandard file"},
+    {"LZIP\x01", "an lzip file"},
+    {"\x04\x22\x4D\x18", "an LZ4 file"},
+});
+
+void refuse_unread_kind(std::string_view begin) {
+    for (const Signature& kind : unread_kinds) {
+        if (begin.size() < kind.at || !begin.substr(kind.at).starts_with(kind.bytes)) continue;
+        throw Error{ErrorCode::data_loss,
+                    fmt::format("the upload is {}, which is not unpacked; make a .zip, a .tar or a "
+                                ".tar.gz",
+                                kind.name)};
+    }
+}
+
 /// By content: a zip's signature, or a first block, gzipped or not, whose checksum is a tar's.
 Kind kind_of(const fs::path& upload) {
     struct Close {
@@ -140,6 +170,7 @@ Kind kind_of(const fs::path& upload) {
     if (gzdirect(file.get()) != 0 && (begin.starts_with("PK\3\4") || begin.starts_with("PK\5\6"))) {
         return Kind::zip;
     }
+    if (gzdirect(file.get()) != 0) refuse_unread_kind(begin);
     return is_tar_block({begin.data(), begin.size()}) ? Kind::tar : Kind::single;
 }
 
@@ -228,6 +259,8 @@ private:
             refuse_entry(name, "links are not unpacked");
         }
         if (type != AE_IFREG && type != AE_IFDIR) refuse_entry(name, "it is not a plain file");
+        if (archive_library().entry_is_encrypted(entry) != 0)
+            refuse_entry(name, "it is encrypted; make the archive without a password");
         const std::optional<fs::path> path = safe_path(name);
         if (!path || type == AE_IFDIR) return;
         make_folders(name, *path);

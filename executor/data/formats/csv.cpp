@@ -11,6 +11,7 @@
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/table_dataset.h"
 #include "executor/data/formats/target_columns.h"
+#include "executor/data/names.h"
 
 namespace slipway {
 
@@ -184,7 +185,8 @@ private:
     std::vector<TableDataset::Place> places_;
 };
 
-bool is_table_name(const std::string& name) {
+bool is_table_name(const std::string& any_case) {
+    const std::string name = in_lower_case(any_case);
     return name.find('/') == std::string::npos &&
            (name.ends_with(".csv") || name.ends_with(".csv.gz"));
 }
@@ -201,9 +203,9 @@ TableFiles find_tables(const fs::path& path) {
     if (single) {
         files = {path.filename().string()};
     } else {
-        for (std::string& name : tables.folder.list()) {
-            if (is_table_name(name)) files.push_back(std::move(name));
-        }
+        files = tables.folder.list();
+        if (files.size() != 1)    // an upload's one file may have any name
+            std::erase_if(files, [](const std::string& name) { return !is_table_name(name); });
     }
     if (files.empty()) {
         throw DataError({.message = "the folder has no file that ends with .csv or .csv.gz"});

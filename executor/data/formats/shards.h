@@ -18,7 +18,8 @@ struct Shards {
     std::vector<std::string> part_names;    ///< see part_of_shard
 };
 
-/// The file at `path`, or all files below it that `is_shard` accepts by their names; the only file
+/// The file at `path`, or all files below it that `is_shard` accepts by their names in lower case;
+/// the only file
 /// of a folder whatever its name, for that is what an upload of one file becomes.
 /// errors  DataError "the folder has no `wanted`", or for a file beside its own gzipped one;
 ///         not_found without `path`

@@ -34,6 +34,12 @@ bool header_holds(std::span<const std::byte> header) {
     return sum_holds(header.first(length_bytes), header.subspan(length_bytes));
 }
 
+/// As TFRecordOptions("ZLIB") writes it: a deflate method, and a check of the first two bytes.
+bool is_zlib(std::span<const std::byte> begin) {
+    const auto first = std::to_integer<unsigned>(begin[0]);
+    return (first & 0x0FU) == 8 && (first << 8 | std::to_integer<unsigned>(begin[1])) % 31 == 0;
+}
+
 /// A record of 35615 bytes begins with gzip's two bytes: its sum tells that it is none.
 bool is_gzipped(int file) {
     Header begin{};
@@ -67,6 +73,8 @@ std::optional<std::span<const std::byte>> TfrecordReader::next() {
                         count, begin_));
     }
     if (!header_holds(header)) {
+        if (begin_ == 0 && is_zlib(header))
+            refuse("the file is compressed with zlib; write it without compression or with GZIP");
         refuse(
             fmt::format("the length at byte {} does not match its checksum; the file is damaged or "
                         "is not a TFRecord file",

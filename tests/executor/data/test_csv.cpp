@@ -91,6 +91,20 @@ TEST(Csv, a_table_beside_its_gzipped_one_is_refused) {
     EXPECT_EQ(problem.message, "train.csv is the same part; keep one of them");
 }
 
+TEST(Csv, endings_have_any_case_and_one_file_needs_none) {
+    const std::string rows = "x,label\n1,a\n2,b\n";
+    for (const char* name : {"DATA.CSV", "t.txt", "upload"}) {
+        const TempFolder folder;
+        folder.write(name, rows);
+        EXPECT_EQ(open_dataset("csv", folder.path())->size(), 2) << name;
+    }
+    const TempFolder two;
+    for (const char* name : {"Train.CSV", "val.csv", "notes"})
+        two.write(name, rows);
+    EXPECT_EQ(open_dataset("csv", two.path())->index().part_names,
+              (std::vector<std::string>{"Train", "val"}));
+}
+
 TEST(Csv, several_files_are_parts_and_one_file_may_be_given_alone) {
     TempFolder folder;
     folder.write("train.csv", "x,label\n1,a\n2,b\n");

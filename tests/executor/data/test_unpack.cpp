@@ -113,6 +113,44 @@ TEST(Unpack, anything_else_is_one_file_kept_as_it_is) {
     }
 }
 
+TEST(Unpack, archives_of_other_kinds_are_refused_by_name) {
+    using namespace std::string_literals;
+    for (const auto& [begin, kind] :
+         std::vector<std::pair<std::string, std::string>>{{"\xFD"
+                                                           "7zXZ\0\0\4"s,
+                                                           "xz"},
+                                                          {"BZh91AY&SY\x01", "bzip2"},
+                                                          {"7z\xBC\xAF\x27\x1C\0"s, "7-Zip"},
+                                                          {"Rar!\x1A\x07\x01\0"s, "RAR"},
+                                                          {"\x28\xB5\x2F\xFD\x04", "Zstandard"}}) {
+        const Upload upload;
+        EXPECT_EQ(upload.refusal(begin), ErrorCode::data_loss) << kind;
+        try {
+            upload.unpack(begin);
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(kind), std::string::npos) << error.what();
+        }
+    }
+    for (const char* text : {"BZhang wrote this", "Rar!", "LZIP is a format", "7z"}) {
+        const Upload upload;
+        EXPECT_FALSE(upload.unpack(text).archive) << text;
+    }
+}
+
+TEST(Unpack, an_encrypted_archive_is_called_that) {
+    std::string file = archive_of({{"a.csv", "x,label\n1,a\n"}}, true);
+    file[6] = char(file[6] | 1);    // general purpose flag: encrypted
+    const std::size_t entry = file.find("PK\1\2");
+    file[entry + 8] = char(file[entry + 8] | 1);
+    const Upload upload;
+    try {
+        upload.unpack(file);
+        ADD_FAILURE();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("encrypted"), std::string::npos) << error.what();
+    }
+}
+
 TEST(Unpack, entries_that_reach_elsewhere_are_refused) {
     const std::vector<Entry> bad = {
         {"/etc/slipway-test", "x"},     {"../out.txt", "x"},

@@ -23,6 +23,7 @@ TEST(Shards, a_part_is_what_the_name_says_without_ending_and_number) {
         {"..", "all"},
         {"-of", "all"},
         {"data", "data"},
+        {"Train-1.TAR.GZ", "Train"},
     };
     for (const auto& [name, part] : parts)
         EXPECT_EQ(part_of_shard(name), part) << name;
@@ -35,10 +36,11 @@ TEST(Shards, files_are_found_by_name_and_one_alone_by_being_there) {
     folder.write("set/a-2.tar", "");
     folder.write("set/a-1.tar", "");
     folder.write("set/notes.txt", "");
+    folder.write("set/C.TAR", "");
     const Shards shards = find_shards(folder.path() / "set", is_tar, "tar");
-    EXPECT_EQ(shards.files, (std::vector<std::string>{"a-1.tar", "a-2.tar", "b.tar"}));
-    EXPECT_EQ(shards.part_names, (std::vector<std::string>{"a", "b"}));
-    EXPECT_EQ(shards.parts, (std::vector<std::int32_t>{0, 0, 1}));
+    EXPECT_EQ(shards.files, (std::vector<std::string>{"C.TAR", "a-1.tar", "a-2.tar", "b.tar"}));
+    EXPECT_EQ(shards.part_names, (std::vector<std::string>{"C", "a", "b"}));
+    EXPECT_EQ(shards.parts, (std::vector<std::int32_t>{0, 1, 1, 2}));
 
     EXPECT_EQ(find_shards(folder.write("alone/upload", "").parent_path(), is_tar, "tar").files,
               std::vector<std::string>{"upload"});

@@ -163,6 +163,12 @@ TEST(Tfrecord, every_changed_byte_is_found_by_a_checksum) {
     }
 }
 
+TEST(Tfrecord, a_file_compressed_with_zlib_is_called_that) {
+    const TempFolder folder;
+    folder.write("t.tfrecord", "\x78\x9C" + std::string(30, 'x'));
+    EXPECT_TRUE(says(data_problem_of([&] { open_dataset("tfrecord", folder.path()); }), "zlib"));
+}
+
 TEST(Tfrecord, a_damaged_gzip_file_is_named) {
     SmallSet set;
     set.records = gzipped(set.records);
