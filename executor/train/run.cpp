@@ -90,6 +90,7 @@ private:
         report_.shared(data_);
         report_.packed(data_);
         report_.skipped(data_);
+        report_.pooled(data_);
         reporter_.state(JobState::compiling);
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "executor/data/formats/part_names.h"
 #include "executor/runtime/run_plan.h"
 
 namespace slipway {
@@ -64,6 +66,21 @@ void RunReport::skipped(const TrainData& data) {
                                   data.skipped.size(), to_string(data.skipped.front())));
     for (const DataProblem& problem : data.skipped)
         reporter_.log("warn", "left out: " + to_string(problem));
+}
+
+void RunReport::pooled(const TrainData& data) {
+    if (!plan_.spec.data.split.train_part.empty()) return;
+    std::vector<std::string> parts =
+        data.text ? data.text->sequences.part_names : data.raw->index().part_names;
+    std::erase_if(parts, [](const std::string& part) { return !is_usual_part(part); });
+    if (parts.size() < 2) return;
+    std::ranges::stable_sort(parts, {}, usual_part_place);
+    reporter_.warning(
+        "parts_pooled",
+        fmt::format("training and validation samples are drawn from all parts of the dataset, also "
+                    "from {}; set data.split.train to {} and data.split.val to {} to keep the "
+                    "parts apart",
+                    parts.back(), parts[0], parts[1]));
 }
 
 void RunReport::shared(const TrainData& data) {

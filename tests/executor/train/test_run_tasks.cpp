@@ -269,5 +269,28 @@ TEST_F(TaskRun, labels_that_do_not_fit_the_task_are_named) {
     }
 }
 
+TEST_F(TaskRun, named_parts_are_not_pooled_without_a_word) {
+    const auto warns = [&](const char* first, const char* second, const char* train_part = "",
+                           const char* val_part = "") {
+        const TempFolder folder;
+        for (const char* name : {first, second})
+            folder.write(std::string(name) + ".csv", table());
+        AttemptPlan plan = this->plan();
+        plan.dataset_path = folder.path();
+        plan.spec.train.epochs = 1;
+        plan.spec.data.split.train_part = train_part;
+        plan.spec.data.split.val_part = val_part;
+        KeepingReporter reporter;
+        run_training(plan, reporter);
+        return std::ranges::any_of(reporter.logs, [](const std::string& line) {
+            return line.find("set data.split.train to train and data.split.val to test") !=
+                   line.npos;
+        });
+    };
+    EXPECT_TRUE(warns("test", "train"));
+    EXPECT_FALSE(warns("test", "train", "train", "test"));
+    EXPECT_FALSE(warns("monday", "tuesday"));
+}
+
 }    // namespace
 }    // namespace slipway
