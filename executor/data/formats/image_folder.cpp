@@ -65,19 +65,19 @@ Layout find_layout(const std::vector<std::string>& images,
     if (all_are_classes) layout.has_parts = false;
     if (parts.empty() || all_are_classes) return layout;
     if (!others.empty()) {
-        problems.add({.file = others[0],
-                      .message = fmt::format(
-                          "{} at the top of the folder have names of parts, and {} do not; rename "
-                          "or move the latter. If all of them are classes, list them in "
-                          "class_names",
-                          listed(parts), listed(others))});
+        problems.add(
+            {.file = others[0],
+             .message = fmt::format(
+                 "parts ({}) are beside other folders ({}); rename or move the latter. If all of "
+                 "them are classes, list them in class_names",
+                 listed(parts), listed(others))});
     } else if (!layout.has_parts) {
-        problems.add({.file = parts[0],
-                      .message = fmt::format(
-                          "{} at the top of the folder have names of parts and hold no class "
-                          "folders; expected PART/CLASS/IMAGE. If they are classes, list them in "
-                          "class_names",
-                          listed(parts))});
+        problems.add(
+            {.file = parts[0],
+             .message = fmt::format(
+                 "the folders have names of parts ({}) and hold no class folders; expected "
+                 "PART/CLASS/IMAGE. If they are classes, list them in class_names",
+                 listed(parts))});
     }
     return layout;
 }
@@ -114,7 +114,8 @@ void report_empty_classes(const fs::path& path, bool has_parts, const std::set<s
     if (has_parts) {
         roots.clear();
         for (const auto& entry : fs::directory_iterator(path, error)) {
-            if (is_usual_part(entry.path().filename().string())) roots.push_back(entry.path());
+            if (is_usual_part(entry.path().filename().string()) && !entry.is_symlink(error))
+                roots.push_back(entry.path());
         }
     }
     for (const fs::path& root : roots) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "executor/data/dataset.h"
@@ -89,7 +90,8 @@ TEST(ImageParts, a_mix_of_parts_and_other_folders_is_a_problem_that_names_them) 
     const Json mixed = Tree({"train/red/1.png", "valid/red/2.png", "sample/red/3.png"}).inspect();
     ASSERT_EQ(mixed["problem_count"], 1);
     EXPECT_EQ(mixed["problems"][0]["file"], "sample");
-    EXPECT_TRUE(message_of(mixed["problems"]).starts_with("train, valid at the top"));
+    EXPECT_TRUE(message_of(mixed["problems"])
+                    .starts_with("parts (train, valid) are beside other folders (sample)"));
 
     const Tree vehicles({"bus/1.png", "car/2.png", "train/3.png"});
     EXPECT_EQ(vehicles.inspect()["problem_count"], 1);
@@ -105,6 +107,14 @@ TEST(ImageParts, parts_inside_classes_are_named) {
     EXPECT_EQ(names_of(report["classes"]), (Names{"cat", "dog"}));
     ASSERT_EQ(report["warnings"].size(), 1U);
     EXPECT_EQ(report["warnings"][0]["file"], "cat/train");
+}
+
+TEST(ImageParts, a_link_for_a_part_is_one_problem) {
+    const Tree tree({"train/red/1.png", "train/blue/2.png"});
+    std::filesystem::create_symlink("train", tree.folder.path() / "val");
+    const Json report = tree.inspect();
+    EXPECT_EQ(report["problem_count"], 1);
+    EXPECT_EQ(report["problems"][0]["file"], "val");
 }
 
 }    // namespace slipway
