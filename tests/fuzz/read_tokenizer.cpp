@@ -12,13 +12,13 @@ namespace slipway {
 
 namespace {
 
-constexpr std::string_view text =
+constexpr std::string_view encoded_text =
     "To be, or not to be: [MASK] don't \xC3\xA4\xC3\x96\xE2\x82\xAC \xE6\xBC\xA2\xE5\xAD\x97 12345"
     "<|endoftext|>\n\n  \xF0\x9F\x99\x82 e\xCC\x81";
 
 std::vector<std::int32_t> tokens_of(const Tokenizer& tokenizer) {
     std::vector<std::int32_t> tokens;
-    tokenizer.encode(text, tokens);
+    tokenizer.encode(encoded_text, tokens);
     const std::int64_t size = tokenizer.vocabulary_size();
     for (const std::int32_t token : tokens)
         check(token >= 0 && token < size, "a token is below the size of the vocabulary");
