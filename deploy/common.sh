@@ -80,8 +80,10 @@ build_preset() {
     local log=$source_folder/build/$preset.log
     mkdir -p "$source_folder/build"
     [ -e "$source_folder/build/$preset/.ninja_log" ] || say "Building $preset for the first time; this takes minutes (log: $log)"
-    # A build folder of another compiler configures again from nothing.
-    if ! (cd "$source_folder" && { cmake --preset "$preset" "$@" || cmake --fresh --preset "$preset" "$@"; }) > "$log" 2>&1; then
+    # CMake keeps no setting of a build folder whose compiler changes: such a folder is configured from nothing.
+    local fresh=
+    [ "$(grep -cE '^CMAKE_CX*_COMPILER:.*clang(\+\+)?-19$' "$source_folder/build/$preset/CMakeCache.txt" 2> /dev/null)" = 2 ] || fresh=--fresh
+    if ! (cd "$source_folder" && cmake $fresh --preset "$preset" "$@") > "$log" 2>&1; then
         tail -n 30 "$log" >&2
         fail "cmake could not configure $preset (log: $log)"
     fi

@@ -16,9 +16,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Linked into the client of a package, so in no list of dependencies.
-STATIC = ("libfmt-dev", "libspdlog-dev", "nettle-dev", "libyaml-cpp-dev", "nlohmann-json3-dev", "libcli11-dev", "libtomlplusplus-dev",
-          "libboost1.81-dev", "libstdc++-12-dev")
+# Headers and archives that are compiled into the programs, so in no list of dependencies.
+IN_PROGRAMS = ("nlohmann-json3-dev", "libboost1.81-dev", "libstdc++-12-dev", "libcli11-dev", "libtomlplusplus-dev")
+IN_CLIENT = ("libfmt-dev", "libspdlog-dev", "nettle-dev", "libyaml-cpp-dev")
 
 
 def output_of(*words):
@@ -43,7 +43,7 @@ def component(name, version, kind, **more):
 
 
 def document(version, folder):
-    ours, others, relations = [], {}, []
+    ours, served, others, relations = [], [], {}, []
     for file in sorted(folder.glob("slipway[-_]*")):
         if file.suffix == ".json":
             continue
@@ -55,11 +55,14 @@ def document(version, folder):
                 if not name.startswith("slipway"):
                     others[name] = component(name, installed_version(name), "deb/debian")
                     relations.append((ours[-1]["SPDXID"], "DEPENDS_ON", others[name]["SPDXID"]))
-            for name in STATIC:
-                others[name] = component(name, installed_version(name), "deb/debian")
-                relations.append((ours[-1]["SPDXID"], "CONTAINS", others[name]["SPDXID"]))
+        has_server = file.name.startswith("slipway-server") or file.name.endswith(".tar.gz")
+        has_client = file.name.startswith("slipway_") or file.name.endswith(".tar.gz")
+        for name in IN_PROGRAMS * (has_server or has_client) + IN_CLIENT * has_client:
+            others[name] = component(name, installed_version(name), "deb/debian")
+            relations.append((ours[-1]["SPDXID"], "CONTAINS", others[name]["SPDXID"]))
+        if has_server:
+            served.append(ours[-1])
     lock = json.loads((ROOT / "web/package-lock.json").read_text())["packages"]
-    served = [one for one in ours if one["name"].startswith("slipway-server")]
     for path, entry in sorted(lock.items()):
         if path and not entry.get("dev"):
             name = path.split("node_modules/")[-1]

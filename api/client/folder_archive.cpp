@@ -59,7 +59,7 @@ bool is_hidden(const fs::path& path) {
     return path.filename().string().starts_with('.');
 }
 
-// Left out without a word, it would be missed only in the results.
+// A link that is skipped silently shows only in the results.
 void refuse_lost_link(const fs::directory_entry& entry) {
     std::error_code error;
     if (!entry.is_symlink(error) || fs::is_regular_file(entry.path(), error)) return;

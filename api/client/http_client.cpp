@@ -37,6 +37,7 @@ void connect(HttpConnection& connection, const ClientOptions& options) {
     const auto endpoints =
         HttpConnection::resolve(options.url.authority.host, options.url.authority.port, failure);
     if (failure) unreachable(options.url, failure);
+    connection.set_limits({.deadline = std::chrono::steady_clock::now() + options.connect_timeout});
     failure = connection.connect(endpoints);
     if (failure) unreachable(options.url, failure);
 }
@@ -99,7 +100,7 @@ ClientResponse HttpClient::send(const ClientRequest& request) const {
 ClientResponse HttpClient::stream(const ClientRequest& request,
                                   const std::function<bool(std::string_view)>& take) const {
     std::optional<ssl::context> context;
-    HttpConnection connection({.silence_max = options_.connect_timeout});
+    HttpConnection connection({});
     connect(connection, options_);
     if (options_.url.tls)
         start_tls(connection, context.emplace(ssl::context::tls_client), options_);
@@ -109,6 +110,7 @@ ClientResponse HttpClient::stream(const ClientRequest& request,
     const Failure unsent = connection.send(request.method, request.target,
                                            headers_of(options_, request), request.body);
     ClientResponse response;
+    if (unsent == boost::asio::error::timed_out) unreachable(options_.url, unsent);
     Failure failure = connection.receive_head(response.status, response.headers);
     if (failure) unreachable(options_.url, unsent ? unsent : failure);
 

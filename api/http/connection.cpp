@@ -74,6 +74,11 @@ private:
     template <class Operation>
     std::size_t retry(short event, Failure& failure, Operation operation) {
         for (;;) {
+            // A peer that always has bytes ready is never waited for.
+            if (Clock::now() >= limits_.deadline) {
+                failure = asio::error::timed_out;
+                return 0;
+            }
             const std::size_t size = operation();
             if (failure != asio::error::would_block) return size;
             if (!wait(event, failure)) return 0;

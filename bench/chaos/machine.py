@@ -54,7 +54,7 @@ class Disk:
 
 def build_faulty_disk(folder):
     library = folder / "faulty_disk.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / "faulty_disk.c", "-ldl"], check=True)
+    subprocess.run(["clang-19", "-shared", "-fPIC", "-O1", "-o", library, HERE / "faulty_disk.c", "-ldl"], check=True)
     library.chmod(0o755)
     return library
 

@@ -219,7 +219,7 @@ class FailingDisk(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             library = folder / "faulty_disk.so"
-            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE / "bench/chaos/faulty_disk.c", "-ldl"], check=True)
+            subprocess.run(["clang-19", "-shared", "-fPIC", "-o", library, SOURCE / "bench/chaos/faulty_disk.c", "-ldl"], check=True)
             (folder / "faults").write_text("fsync")
             write_points(folder / "points")
             (folder / "job.json").write_text(json.dumps(points_job()))

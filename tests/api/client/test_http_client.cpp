@@ -30,8 +30,8 @@ TEST(ServiceUrl, usual_addresses_are_read) {
 
 TEST(ServiceUrl, others_are_refused) {
     for (const char* text :
-         {"", "127.0.0.1:8470", "ftp://x", "http://", "http://:80", "http://x:", "http://x:0",
-          "http://x:65536", "http://x:8a", "http://x/v1", "http://u@x", "http://x?y"})
+         {"", "127.0.0.1:8470", "ftp://x", "http://", "http://:80", "http://x:0", "http://x:65536",
+          "http://x:8a", "http://x/v1", "http://u@x", "http://x?y"})
         EXPECT_FALSE(bool(parse_service_url(text))) << text;
 }
 
