@@ -9,7 +9,9 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <optional>
 
@@ -30,38 +32,47 @@ constexpr std::int64_t inflated_ratio_max = 100;
     throw DataError({.file = name, .message = message});
 }
 
-std::string reason_of(int error, const fs::path& file) {
-    std::error_code no_link;
-    const fs::path target = fs::read_symlink(file, no_link);
-    switch (error) {
-        case ENOENT:
-        case ENOTDIR:
-            if (!no_link)
-                return fmt::format("it is a link to {}, which does not exist", target.string());
-            return "the file does not exist";
-        case EXDEV:
-        case ELOOP:
-            if (!no_link)
-                return fmt::format(
-                    "it is a link to {}, outside the dataset's folder; replace it "
-                    "by the file",
-                    target.string());
-            return "the name points outside the dataset's folder";
-        default:
-            return fmt::format("the file cannot be opened: {}", strerror(error));
-    }
-}
-
 bool is_folder(const fs::path& path) {
     std::error_code error;    // of a link that leads nowhere
     return fs::is_directory(path, error);
 }
 
-int open_beneath(int folder, const std::string& name) {
+int open_beneath(int folder, const std::string& name, std::uint64_t flags) {
     open_how how{};
-    how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;    // a FIFO must not hold us
+    how.flags = flags | O_CLOEXEC;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
     return int(syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how));
+}
+
+/// Where the link `name` leads; none when it is no link, or not beneath `folder` itself: the
+/// targets of other links are not for those who write names into a dataset.
+std::optional<std::string> link_target(int folder, const std::string& name) {
+    const UniqueFd link(open_beneath(folder, name, O_PATH | O_NOFOLLOW));
+    if (!link) return std::nullopt;
+    std::array<char, PATH_MAX> target;
+    const ssize_t size = readlinkat(link.get(), "", target.data(), target.size());
+    if (size <= 0) return std::nullopt;    // no link
+    return std::string(target.data(), std::size_t(size));
+}
+
+std::string reason_of(int error, int folder, const std::string& name) {
+    const std::optional<std::string> target = link_target(folder, name);
+    switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+            if (target) return fmt::format("it is a link to {}, which does not exist", *target);
+            return "the file does not exist";
+        case EXDEV:
+        case ELOOP:
+            if (target)
+                return fmt::format(
+                    "it is a link to {}, outside the dataset's folder; replace it "
+                    "by the file",
+                    *target);
+            return "the name points outside the dataset's folder";
+        default:
+            return fmt::format("the file cannot be opened: {}", strerror(error));
+    }
 }
 
 bool is_beneath(const fs::path& folder, const fs::path& file) {
@@ -151,11 +162,12 @@ std::vector<std::string> Folder::list(std::vector<std::string>* folder_links) co
 UniqueFd Folder::open(const std::string& name) const {
     if (name.empty() || name.find('\0') != std::string::npos)
         refuse(name, "the file name is empty");
-    int fd = open_beneath(fd_.get(), name);
+    constexpr std::uint64_t no_waiting = O_NONBLOCK;    // a FIFO must not hold us
+    int fd = open_beneath(fd_.get(), name, O_RDONLY | no_waiting);
     if (fd < 0 && (errno == ENOSYS || errno == EPERM)) fd = open_and_compare(path_, name);
     if (fd < 0 && name.starts_with('/'))
         refuse(name, "the name is an absolute path; write it relative to the dataset's folder");
-    if (fd < 0) refuse(name, reason_of(errno, path_ / name));
+    if (fd < 0) refuse(name, reason_of(errno, fd_.get(), name));
     UniqueFd file(fd);
     struct stat facts {};
     if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) refuse(name, "it is not a regular file");

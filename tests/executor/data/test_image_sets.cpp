@@ -317,6 +317,28 @@ TEST(ImageCsv, a_link_out_of_the_folder_is_refused) {
     EXPECT_EQ(table.problem().row, 5);
 }
 
+// Goal: a row cannot ask where a link outside of the folder leads.
+TEST(ImageCsv, targets_of_links_outside_are_not_disclosed) {
+    const TempFolder outside;
+    ImageTable table;
+    const fs::path folder = table.folder.path();
+    fs::create_symlink("/hidden/target", outside.path() / "link.png");
+    const std::string beside = (fs::path("..") / outside.path().filename() / "link.png").string();
+    for (const std::string& name :
+         {std::string("../../../../../../proc/self/exe"), beside, std::string("door/link.png")}) {
+        ImageTable asking;
+        fs::create_symlink(outside.path(), asking.folder.path() / "door");
+        asking.rows += name + ",7,sans\n";
+        EXPECT_TRUE(says(asking.problem(), "the name points outside the dataset's folder"))
+            << asking.problem().message;
+        EXPECT_FALSE(says(asking.problem(), "link to")) << asking.problem().message;
+    }
+    fs::create_symlink("/proc/self/exe", folder / "images/link.png");    // the dataset's own
+    table.rows += "images/link.png,7,sans\n";
+    EXPECT_TRUE(says(table.problem(), "it is a link to /proc/self/exe, outside"))
+        << table.problem().message;
+}
+
 TEST(ImageCsv, the_table_itself_must_be_inside_and_have_its_columns) {
     const ImageTable table;
     EXPECT_EQ(data_problem_of([&] { table.open({.labels_file = "../labels.csv"}); }).file,
