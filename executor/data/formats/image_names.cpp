@@ -16,9 +16,10 @@ namespace {
 
 constexpr auto read_endings =
     std::to_array<std::string_view>({".jpg", ".jpeg", ".jpe", ".jfif", ".png"});
+/// Not all there are: a scan beside its .dcm, or a logo.svg, is no reason to refuse a dataset. The
+/// list of files that are not read warns of those.
 constexpr auto unread_endings = std::to_array<std::string_view>(
-    {".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".pgm", ".ppm", ".jxl",
-     ".heif", ".tga", ".pbm", ".pnm", ".svg", ".dcm"});
+    {".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".avif", ".jp2", ".pgm", ".ppm"});
 
 bool ends_in(const std::string& name, std::span<const std::string_view> endings) {
     const std::string ending = in_lower_case(std::filesystem::path(name).extension().string());

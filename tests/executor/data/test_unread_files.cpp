@@ -58,6 +58,19 @@ TEST(UnreadFiles, that_a_problem_or_a_warning_names_are_not_named_twice) {
     EXPECT_EQ(report["warnings"].size(), 1U);
 }
 
+TEST(UnreadFiles, of_other_kinds_beside_images_are_a_warning) {
+    const TempFolder folder;
+    for (const char* name : {"a/1.png", "b/2.png"})
+        folder.write(name, png_file(patterned_image(1, 2, 2)));
+    for (const char* name : {"a/1.dcm", "logo.svg", "b/2.jxl"})
+        folder.write(name, "");
+    const auto report = inspect_dataset("image_folder", folder.path());
+    EXPECT_EQ(report["problem_count"], 0) << report["problems"];
+    EXPECT_NE(report["warnings"].dump().find("3 files of the folder are not read"),
+              std::string::npos)
+        << report["warnings"];
+}
+
 TEST(UnreadFiles, jpegs_are_read_with_all_their_endings) {
     const TempFolder folder;
     for (const char* name : {"a/1.jfif", "a/2.JPE", "b/3.jpeg"})
