@@ -36,6 +36,13 @@ void copy_aside(const fs::path& from, const fs::path& to) {
                     fmt::format("cannot write {}: {}", to.string(), problem.message())};
 }
 
+/// The first part for this purpose.
+std::optional<std::string> of_kind(const std::vector<std::string>& parts, PartKind kind) {
+    const auto found = std::ranges::find_if(
+        parts, [&](const std::string& part) { return part_kind(part) == kind; });
+    return found == parts.end() ? std::nullopt : std::optional(*found);
+}
+
 }    // namespace
 
 void RunReport::workers(std::span<const std::optional<int>> cpus) {
@@ -70,17 +77,17 @@ void RunReport::skipped(const TrainData& data) {
 
 void RunReport::pooled(const TrainData& data) {
     if (!plan_.spec.data.split.train_part.empty()) return;
-    std::vector<std::string> parts =
+    const std::vector<std::string>& parts =
         data.text ? data.text->sequences.part_names : data.raw->index().part_names;
-    std::erase_if(parts, [](const std::string& part) { return !is_usual_part(part); });
-    if (parts.size() < 2) return;
-    std::ranges::stable_sort(parts, {}, usual_part_place);
+    const auto train = of_kind(parts, PartKind::train);
+    const auto val = of_kind(parts, PartKind::val), test = of_kind(parts, PartKind::test);
+    if (!train || (!val && !test)) return;    // nothing that is usually kept apart
     reporter_.warning(
         "parts_pooled",
         fmt::format("training and validation samples are drawn from all parts of the dataset, also "
                     "from {}; set data.split.train to {} and data.split.val to {} to keep the "
                     "parts apart",
-                    parts.back(), parts[0], parts[1]));
+                    test ? *test : *val, *train, val ? *val : *test));
 }
 
 void RunReport::shared(const TrainData& data) {

@@ -88,7 +88,10 @@ std::vector<NpzPair> find_npz_pairs(const std::string& file,
         if (pair.features.empty())
             refuse(file, arrays, fmt::format("{} has no features", shown(pair.labels)));
     }
-    std::ranges::sort(pairs, {}, [](const NpzPair& pair) { return usual_part_place(pair.part); });
+    std::ranges::stable_sort(pairs, {}, [](const NpzPair& pair) {
+        const auto kind = part_kind(pair.part);
+        return std::pair(!kind, kind);    // arrays without a part come last
+    });
     return pairs;
 }
 

@@ -11,9 +11,28 @@ namespace slipway {
 
 namespace {
 
-constexpr auto part_words = std::to_array<std::string_view>(
-    {"train", "training", "trainset", "val", "valid", "validation", "validate", "valset", "dev",
-     "develop", "development", "devset", "eval", "evaluation", "test", "testing", "testset"});
+struct PartWord {
+    std::string_view word;
+    PartKind kind;
+};
+
+constexpr auto part_words = std::to_array<PartWord>({{"train", PartKind::train},
+                                                     {"training", PartKind::train},
+                                                     {"trainset", PartKind::train},
+                                                     {"val", PartKind::val},
+                                                     {"valid", PartKind::val},
+                                                     {"validation", PartKind::val},
+                                                     {"validate", PartKind::val},
+                                                     {"valset", PartKind::val},
+                                                     {"dev", PartKind::val},
+                                                     {"develop", PartKind::val},
+                                                     {"development", PartKind::val},
+                                                     {"devset", PartKind::val},
+                                                     {"eval", PartKind::val},
+                                                     {"evaluation", PartKind::val},
+                                                     {"test", PartKind::test},
+                                                     {"testing", PartKind::test},
+                                                     {"testset", PartKind::test}});
 
 /// What may follow such a word, beside digits: "training_set", "test-images".
 constexpr auto more_words =
@@ -39,19 +58,21 @@ bool has_only_part_characters(std::string_view name) {
 
 }    // namespace
 
-bool is_usual_part(std::string_view name) {
-    return usual_part_place(name) < part_words.size();
-}
-
-std::size_t usual_part_place(std::string_view name) {
+std::optional<PartKind> part_kind(std::string_view name) {
     const std::vector<std::string> words = words_of(name);
     const auto is_more = [](const std::string& word) {
         return std::ranges::find(more_words, word) != more_words.end();
     };
     if (words.empty() || !has_only_part_characters(name) ||
         !std::all_of(words.begin() + 1, words.end(), is_more))
-        return part_words.size();
-    return std::size_t(std::ranges::find(part_words, words[0]) - part_words.begin());
+        return std::nullopt;
+    const auto* found = std::ranges::find(part_words, words[0], &PartWord::word);
+    if (found == part_words.end()) return std::nullopt;
+    return found->kind;
+}
+
+bool is_usual_part(std::string_view name) {
+    return part_kind(name).has_value();
 }
 
 }    // namespace slipway

@@ -47,8 +47,10 @@ TEST(PartNames, are_known_in_any_case_and_spelling) {
         EXPECT_TRUE(is_usual_part(name)) << name;
     for (const char* name : {"", "trainer", "cat", "test_bench", "old_train", "1", "été", "testé"})
         EXPECT_FALSE(is_usual_part(name)) << name;
-    EXPECT_LT(usual_part_place("Train"), usual_part_place("dev"));
-    EXPECT_LT(usual_part_place("valid"), usual_part_place("testing"));
+    EXPECT_EQ(part_kind("Train_1"), PartKind::train);
+    EXPECT_EQ(part_kind("dev"), PartKind::val);
+    EXPECT_EQ(part_kind("testing"), PartKind::test);
+    EXPECT_EQ(part_kind("trainer"), std::nullopt);
 }
 
 TEST(ImageParts, top_folders_with_names_of_parts_are_never_classes) {

@@ -269,12 +269,12 @@ TEST_F(TaskRun, labels_that_do_not_fit_the_task_are_named) {
     }
 }
 
-TEST_F(TaskRun, named_parts_are_not_pooled_without_a_word) {
-    const auto warns = [&](const char* first, const char* second, const char* train_part = "",
-                           const char* val_part = "") {
+TEST_F(TaskRun, named_parts_are_not_pooled_without_a_warning) {
+    const auto warning = [&](const std::vector<std::string>& parts, const char* train_part = "",
+                             const char* val_part = "") {
         const TempFolder folder;
-        for (const char* name : {first, second})
-            folder.write(std::string(name) + ".csv", table());
+        for (const std::string& name : parts)
+            folder.write(name + ".csv", table());
         AttemptPlan plan = this->plan();
         plan.dataset_path = folder.path();
         plan.spec.train.epochs = 1;
@@ -282,14 +282,21 @@ TEST_F(TaskRun, named_parts_are_not_pooled_without_a_word) {
         plan.spec.data.split.val_part = val_part;
         KeepingReporter reporter;
         run_training(plan, reporter);
-        return std::ranges::any_of(reporter.logs, [](const std::string& line) {
-            return line.find("set data.split.train to train and data.split.val to test") !=
-                   line.npos;
+        const auto found = std::ranges::find_if(reporter.logs, [](const std::string& line) {
+            return line.find("set data.split.train") != line.npos;
         });
+        return found == reporter.logs.end() ? "" : *found;
     };
-    EXPECT_TRUE(warns("test", "train"));
-    EXPECT_FALSE(warns("test", "train", "train", "test"));
-    EXPECT_FALSE(warns("monday", "tuesday"));
+    EXPECT_NE(warning({"test", "train"})
+                  .find("from test; set data.split.train to train and data.split.val to test"),
+              std::string::npos);
+    EXPECT_NE(warning({"train", "test", "valid"})
+                  .find("from test; set data.split.train to train and data.split.val to valid"),
+              std::string::npos);
+    EXPECT_EQ(warning({"test", "train"}, "train", "test"), "");
+    for (const std::vector<std::string>& parts :
+         {std::vector<std::string>{"monday", "tuesday"}, {"train_1", "train_2"}, {"test", "val"}})
+        EXPECT_EQ(warning(parts), "") << parts[0];
 }
 
 }    // namespace
