@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "executor/tensor/parallel.h"
 
 namespace slipway {
 
@@ -37,25 +38,38 @@ void ImageDataset::take_shape(ProblemLog::Mode mode) {
     }
 }
 
-Result<ImageHeader> ImageDataset::header_of(std::int64_t sample, bool from_beginning) const {
-    constexpr std::int64_t usual_header_bytes = 64 << 10;
+Result<ImageHeader> ImageDataset::header_of(std::int64_t sample,
+                                            std::optional<std::int64_t> bytes_max) const {
     try {
-        return source_->header(sample, from_beginning
-                                           ? source_->read_beginning(sample, usual_header_bytes)
-                                           : source_->read(sample));
+        return source_->header(sample, bytes_max ? source_->read_beginning(sample, *bytes_max)
+                                                 : source_->read(sample));
     } catch (const DataError& error) {    // take_shape decides what an unreadable file means
         return Error{error.code(), error.problem().message};
     }
 }
 
+bool ImageDataset::is_in_colour(std::int64_t sample) const {
+    constexpr std::int64_t short_header = 4 << 10;
+    constexpr std::int64_t long_header = 64 << 10;    // with a preview image in it
+    for (const std::optional<std::int64_t> bytes_max :
+         {std::optional(short_header), std::optional(long_header), std::optional<std::int64_t>()})
+        if (const auto header = header_of(sample, bytes_max)) return header->channels == 3;
+    return false;    // a damaged one is named when it is read
+}
+
 std::int64_t ImageDataset::common_channels(const ImageHeader& first, std::int64_t sample) const {
     if (first.channels == 3) return 3;
-    while (++sample < size()) {
-        Result<ImageHeader> header = header_of(sample, true);
-        if (!header) header = header_of(sample);
-        if (header && header->channels == 3) return 3;    // a damaged one is named when it is read
-    }
-    return 1;
+    constexpr std::int64_t block_samples = 256;
+    std::atomic<bool> coloured = false;
+    const std::int64_t begin = sample + 1;
+    const std::int64_t blocks = (size() - begin + block_samples - 1) / block_samples;
+    parallel_for(blocks, 0, [&](std::int64_t block) {
+        const std::int64_t from = begin + block * block_samples;
+        const std::int64_t end = std::min(from + block_samples, size());
+        for (std::int64_t i = from; i < end && !coloured; ++i)
+            if (is_in_colour(i)) coloured = true;
+    });
+    return coloured ? 3 : 1;
 }
 
 void ImageDataset::read(std::int64_t sample, std::span<float> features) const {

@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -100,6 +101,15 @@ TEST(ImageFolder, is_in_colour_when_any_image_is) {
             open_dataset("image_folder", folder.path(), {.channels = 1})->index().feature_dims,
             (Dims{1, 4, 4}));
     }
+    const TempFolder many;    // several blocks; the last header is behind 10,000 bytes of a comment
+    for (int i = 0; i < 600; ++i)
+        many.write(fmt::format("x/{:03}.png", i), png_file(patterned_image(1, 4, 4)));
+    EXPECT_EQ(open_dataset("image_folder", many.path())->index().feature_dims, (Dims{1, 4, 4}));
+    std::string late = jpeg_file(patterned_image(3, 4, 4));
+    late.insert(2, std::string("\xFF\xFE\x27\x12", 4) + std::string(10'000, ' '));
+    many.write("x/last.jpg", late);
+    EXPECT_EQ(open_dataset("image_folder", many.path())->index().feature_dims, (Dims{3, 4, 4}));
+
     const TempFolder gray;
     gray.write("x/1.png", png_file(patterned_image(1, 4, 4)));
     gray.write("x/2.jpg", jpeg_file(patterned_image(1, 4, 4)));
