@@ -14,9 +14,10 @@
 #include "executor/data/formats/part_names.h"
 #include "executor/data/utf8.h"
 
-// The top folders are classes, or parts that hold class folders. Their names decide, and the name
-// of a part is never a class by itself: one stray image once made classes of train and val. Folders
-// that do not go together are a problem that names them.
+// The top folders are classes, or parts that hold class folders. Their names decide, not single
+// images: one stray image once made classes of train and val. Folders with names of parts are
+// classes only beside others and where none holds a class folder (valid and invalid). Folders that
+// do not go together are a problem that names them.
 namespace slipway {
 
 namespace fs = std::filesystem;
@@ -64,7 +65,13 @@ Layout find_layout(const std::vector<std::string>& images,
     }
     if (all_are_classes) layout.has_parts = false;
     if (parts.empty() || all_are_classes) return layout;
-    if (!others.empty()) {
+    if (!others.empty() && !layout.has_parts) {
+        problems.warn(
+            {.message = fmt::format("the folders {} are classes like the others ({}), because none "
+                                    "of them holds class folders; if they are parts, make "
+                                    "PART/CLASS/IMAGE of them",
+                                    listed(parts), listed(others))});
+    } else if (!others.empty()) {
         problems.add(
             {.file = others[0],
              .message = fmt::format(
@@ -137,8 +144,9 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
                                            ProblemLog& problems) {
     std::vector<std::string> links;
     const std::vector<std::string> files = Folder(path).list(&links);
-    for (const std::string& link : links)
-        problems.add({.file = is_utf8(link) ? link : shown(link), .message = folder_link_message});
+    for (const std::string& link : links)    // elsewhere the list of unread files names it
+        if (folders_of(link).empty() && is_usual_part(link))
+            problems.add({.file = link, .message = folder_link_message});
     std::vector<std::string> images;
     for (const std::string& name : files) {
         if (!is_utf8(name)) {    // its class would have no name that can be said

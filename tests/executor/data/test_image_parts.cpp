@@ -95,13 +95,30 @@ TEST(ImageParts, a_mix_of_parts_and_other_folders_is_a_problem_that_names_them) 
     EXPECT_TRUE(message_of(mixed["problems"])
                     .starts_with("parts (train, valid) are beside other folders (sample)"));
 
-    const Tree vehicles({"bus/1.png", "car/2.png", "train/3.png"});
+    const Tree vehicles({"bus/1.png", "car/x/2.png", "train/x/3.png"});
     EXPECT_EQ(vehicles.inspect()["problem_count"], 1);
     EXPECT_EQ(names_of(vehicles.inspect({.class_names = {"bus", "car", "train"}})["classes"]),
               (Names{"bus", "car", "train"}));
 
     const Json flat = Tree({"train/1.png", "test/2.png"}).inspect();
     EXPECT_NE(message_of(flat["problems"]).find("hold no class folders"), std::string::npos);
+}
+
+// Goal: classes that happen to have names of parts stay classes.
+TEST(ImageParts, flat_folders_beside_others_are_classes_with_a_warning) {
+    for (const Names& classes : {Names{"invalid", "valid"},
+                                 {"dev", "prod"},
+                                 {"control", "test1"},
+                                 {"bus", "car", "train"}}) {
+        Names images;
+        for (const std::string& name : classes)
+            images.push_back(name + "/1.png");
+        const Json report = Tree(images).inspect();
+        EXPECT_EQ(names_of(report["classes"]), classes);
+        EXPECT_EQ(report["part_count"], 0);
+        EXPECT_EQ(report["problem_count"], 0) << report["problems"];
+        EXPECT_NE(message_of(report["warnings"]).find("PART/CLASS/IMAGE"), std::string::npos);
+    }
 }
 
 TEST(ImageParts, parts_inside_classes_are_named) {
@@ -111,8 +128,16 @@ TEST(ImageParts, parts_inside_classes_are_named) {
     EXPECT_EQ(report["warnings"][0]["file"], "cat/train");
 }
 
-TEST(ImageParts, a_link_for_a_part_is_one_problem) {
+TEST(ImageParts, a_link_for_a_part_is_one_problem_and_any_other_a_warning) {
     const Tree tree({"train/red/1.png", "train/blue/2.png"});
+    std::filesystem::create_symlink("train", tree.folder.path() / "latest");
+    std::filesystem::create_symlink("red", tree.folder.path() / "train/val");
+    const Json usable = tree.inspect();
+    EXPECT_EQ(usable["problem_count"], 0) << usable["problems"];
+    EXPECT_NE(message_of(usable["warnings"]).find("\"latest\" (a link to a folder)"),
+              std::string::npos)
+        << usable["warnings"];
+
     std::filesystem::create_symlink("train", tree.folder.path() / "val");
     const Json report = tree.inspect();
     EXPECT_EQ(report["problem_count"], 1);
