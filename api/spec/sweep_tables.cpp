@@ -22,13 +22,19 @@ bool is_sweep_id(std::string_view text) {
 
 const TextForm sweep_id_form{"the id of a sweep (swp_…)", "^swp_[0-9a-z]{26}$", is_sweep_id};
 
+/// As long as the store keeps names, and UTF-8, since labels are parts of names (val_auc_кошка).
+constexpr std::size_t metric_name_bytes_max = 200;
+
 bool is_metric_name(std::string_view text) {
-    return !text.empty() && text.size() <= 100 &&
-           std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c < 127; });
+    // Control characters and the blank behind them: U+0080 to U+00A0.
+    for (std::size_t at = text.find('\xC2'); at < text.size(); at = text.find('\xC2', at + 1))
+        if (text.substr(at) < "\xC2\xA1") return false;
+    return !text.empty() && text.size() <= metric_name_bytes_max &&
+           std::ranges::all_of(text, [](unsigned char c) { return c > ' ' && c != 127; });
 }
 
-const TextForm metric_name_form{"the name of a metric, such as val_loss", "^[!-~]{1,100}$",
-                                is_metric_name};
+const TextForm metric_name_form{"the name of a metric, such as val_loss",
+                                R"(^[^\x00-\x20\x7f-\xa0]{1,200}$)", is_metric_name};
 
 const Object<FoldPruningSpec>& fold_pruning_table() {
     static const auto table =

@@ -2,6 +2,7 @@
 
 #include "api/spec/cross_validation_spec.h"
 #include "api/spec/documents.h"
+#include "api/spec/sweep_spec.h"
 #include "tests/api/spec/examples.h"
 
 namespace slipway {
@@ -151,6 +152,23 @@ TEST(Requests, every_invalid_cross_validation_gives_its_problems) {
     ASSERT_GE(cases.size(), 30U);
     for (const InvalidCase& one : cases)
         expect_problems(one, decode_cross_validation(parsed(one.document)).problems);
+}
+
+TEST(Requests, a_sweep_takes_metrics_with_names_in_any_script) {
+    const auto takes = [](const std::string& metric) {
+        const Json sweep{{"name", "elsewhere"},
+                         {"objective", {{"metric", metric}, {"mode", "max"}}},
+                         {"space", {{"x", {{"type", "uniform"}, {"min", 0}, {"max", 1}}}}},
+                         {"algorithm", {{"name", "random"}}},
+                         {"limits", {{"max_trials", 4}, {"max_concurrent", 1}}}};
+        return decode_sweep(sweep).problems.empty();
+    };
+    for (const std::string metric : {"cost", "val_auc_кошка", "val_auc_肺炎", "\u00A1", "ÂÃ"})
+        EXPECT_TRUE(takes(metric)) << metric;
+    for (const std::string metric : {"", "a b", "a\tb", "a\u007F", "a\u0085", "a\u00A0b"})
+        EXPECT_FALSE(takes(metric)) << metric;
+    EXPECT_TRUE(takes(std::string(200, 'x')));
+    EXPECT_FALSE(takes(std::string(199, 'x') + "ш"));
 }
 
 TEST(Requests, an_upload_says_size_and_hash) {

@@ -13,4 +13,19 @@ TEST(MetricLabels, two_labels_never_have_one_name) {
     EXPECT_EQ(metric_labels({"far, away", "a.b-1", "sick"}), (Names{"far__away", "a.b-1", "sick"}));
 }
 
+TEST(MetricLabels, long_labels_are_cut_between_characters_and_stay_different) {
+    std::string one = "x", other = "x";    // the limit is inside a character
+    for (int i = 0; i < 100; ++i) {
+        one += "ш";
+        other += "ш";
+    }
+    other += "a";
+    const auto names = metric_labels({one, other, "non\u00A0breaking"});
+    EXPECT_EQ(names[0].size(), metric_label_bytes_max - 1);
+    EXPECT_EQ(names[0], one.substr(0, names[0].size()));
+    EXPECT_EQ(names[1], one.substr(0, names[1].size() - 2) + "_2");
+    EXPECT_LE(names[1].size(), metric_label_bytes_max);
+    EXPECT_EQ(names[2], "non_breaking");
+}
+
 }    // namespace slipway
