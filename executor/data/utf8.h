@@ -13,8 +13,8 @@ std::optional<std::size_t> first_bad_utf8(std::string_view text);
 /// True for UTF-8 without surrogates and overlong forms.
 bool is_utf8(std::string_view text);
 
-/// `text` without the byte order mark that some editors begin a file with. Every reader of a text
-/// file begins here.
+/// `text` without the byte order mark that some editors begin a file with. Tables, texts,
+/// vocabularies and lists of class names are read without it.
 std::string_view without_byte_order_mark(std::string_view text);
 
 /// Whether a file begins with a byte order mark of UTF-16.

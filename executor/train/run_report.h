@@ -30,7 +30,7 @@ public:
     /// How many threads run the steps, each time that this was compared.
     void chosen(const WorkerChoice& choice);
     void skipped(const TrainData& data);
-    /// Parts with names such as train and test, of which both sides of the split are drawn.
+    /// Parts with names such as train and test, from which both sides of the split are drawn.
     void pooled(const TrainData& data);
     /// Where the dataset was read from.
     void shared(const TrainData& data);

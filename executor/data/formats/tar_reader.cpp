@@ -128,7 +128,7 @@ bool TarReader::next(Member& member) {
     state.check_kind(entry);
     state.member.begin = archive_library().filter_bytes(state.handle.get(), 0);
     state.member.bytes = archive_library().entry_size(entry);
-    // libarchive seeks past the end without a word. Members are filled up to whole blocks.
+    // libarchive seeks past the end without an error. Members are filled up to whole blocks.
     const std::int64_t rest = state.file_bytes - state.member.begin;
     if (!state.stream && (rest < 0 || state.member.bytes > rest / 512 * 512)) {
         state.refuse(state.member.name,

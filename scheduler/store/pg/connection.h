@@ -59,7 +59,7 @@ public:
 
     /// The connection is of no further use.
     bool broken() const;
-    /// It is, because the server said nothing at all: frozen, or cut off without a word.
+    /// It is, because the server said nothing at all: frozen, or cut off without a message.
     bool silent() const { return silent_; }
     /// The server has closed it while it was idle, noticed without a round trip.
     bool stale();

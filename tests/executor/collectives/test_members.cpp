@@ -351,7 +351,7 @@ TEST_P(Members, a_late_one_does_not_hide_who_has_ended) {
     EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(15)) << "the time limit is 20 s";
 }
 
-// Method: as above, at a barrier that rank 0 comes to late without a word of being busy.
+// Method: as above, at a barrier that rank 0 comes to late without a message that it is busy.
 TEST_P(Members, a_late_one_does_not_hide_who_has_ended_at_a_barrier) {
     std::latch is_named(1);
     const auto begin = steady_clock::now();

@@ -112,7 +112,7 @@ TEST(Image, a_jpeg_cut_anywhere_is_an_error) {
 }
 
 // What cameras and editors leave: bytes before a marker, a JFIF version of the future. Pillow and
-// torchvision read such files without a word.
+// torchvision read such files without a message.
 TEST(Image, what_libjpeg_merely_warns_of_is_no_damage) {
     const std::string good = jpeg_file(patterned_image(3, 24, 24));
     const Result<Image> expected = decode_image(as_bytes(good));

@@ -118,7 +118,7 @@ TEST_F(SliceFolders, tell_who_failed_first) {
     EXPECT_EQ(slice.exit_of(1)->node, "node2");
     EXPECT_EQ(slice.first_failed_before(1), std::nullopt) << "it is the cause";
     EXPECT_EQ(slice.first_failed_before(2), 1);
-    EXPECT_EQ(slice.first_failed_before(0), 1) << "it was ended without a word";
+    EXPECT_EQ(slice.first_failed_before(0), 1) << "it was ended without a message";
     slice.keep_exit(0, {.status = 0, .ended_ns = 10, .node = "node1"});
     EXPECT_EQ(slice.first_failed_before(1), std::nullopt) << "who has ended well is no cause";
     EXPECT_EQ(slice.count_exits(), 3);
