@@ -101,7 +101,8 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
         "token_id": "tok_01jd0000000000000000000000", "name": "nightly runs", "member": null,
         "role": "editor", "projects": ["default"],
         "roles": [{"project": "default", "role": "editor"}], "by_cookie": false})"},
-    {"Version", R"({"version": "1.0.0", "api": "v1", "host": "training-1"})"},
+    {"Version",
+     R"({"version": "0.1.0", "commit": "0123456789ab", "api": "v1", "host": "training-1"})"},
 });
 
 Json stored_example(std::string_view document) {
