@@ -324,7 +324,8 @@ class Benches(unittest.TestCase):
     def test_what_a_save_after_each_step_costs_is_printed(self):
         figures = self.figures_of("saves_every_step.py", "--epochs", "1", "--rounds", "1", "--side", "32", "--cores", "8")
         sides = figures["cores"]["8"]
-        self.assertEqual(sides["without"]["wait_ms"], 0)
+        # The phase is timed without a save, too: a microsecond, or what the machine does meanwhile.
+        self.assertLess(sides["without"]["wait_ms"], sides["every_step"]["wait_ms"] / 4)
         self.assertGreater(sides["every_step"]["wait_ms"], 0)
         self.assertAlmostEqual(sides["every_step"]["stride_ms"], sides["every_step"]["step_ms"] + sides["every_step"]["wait_ms"], delta=0.01)
         self.assertAlmostEqual(sides["step_ratio"], sides["every_step"]["step_ms"] / sides["without"]["step_ms"], delta=0.01)
