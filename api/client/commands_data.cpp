@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,26 +13,14 @@
 #include "api/client/folder_archive.h"
 #include "api/client/progress_line.h"
 #include "api/client/upload.h"
+#include "api/spec/dataset_format.h"
 
 namespace slipway::client {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> image_endings{".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
 constexpr std::size_t name_characters_max = 64;
-
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](char letter) {
-        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-    });
-    return text;
-}
-
-bool is_image(const std::string& name) {
-    return std::ranges::any_of(
-        image_endings, [&](std::string_view ending) { return lower_case(name).ends_with(ending); });
-}
 
 // What a dataset may be called, from what a folder is called.
 std::string dataset_name(const fs::path& path) {
@@ -97,7 +84,7 @@ void require_one_shard(const std::string& format, const Found& found) {
 }    // namespace
 
 std::optional<DatasetFormat> recognised_format(std::span<const std::string> names) {
-    if (std::ranges::any_of(names, is_image)) {
+    if (std::ranges::any_of(names, is_image_name)) {
         const bool has_table = std::ranges::find(names, "labels.csv") != names.end();
         return has_table ? DatasetFormat::image_csv : DatasetFormat::image_folder;
     }

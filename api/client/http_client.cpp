@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
+#include "api/base/letter_case.h"
 #include "api/http/connection.h"
 
 namespace slipway::client {
@@ -58,13 +57,6 @@ std::string_view strip(std::string_view text, std::string_view prefix, bool& fou
     return found ? text.substr(prefix.size()) : text;
 }
 
-bool same_name(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) {
-        return std::tolower(static_cast<unsigned char>(x)) ==
-               std::tolower(static_cast<unsigned char>(y));
-    });
-}
-
 }    // namespace
 
 Result<ServiceUrl> parse_service_url(std::string_view text) {
@@ -89,7 +81,7 @@ std::string to_string(const ServiceUrl& url) {
 
 std::string_view ClientResponse::header(std::string_view name) const {
     for (const HttpHeader& one : headers)
-        if (same_name(one.name, name)) return one.value;
+        if (equal_ignoring_case(one.name, name)) return one.value;
     return {};
 }
 

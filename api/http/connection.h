@@ -20,9 +20,8 @@ struct WaitLimits {
 };
 
 /// A client's connection for one HTTP/1.1 request and its answer, over TCP or TLS. Blocking; one
-/// thread at a time. Calls in order: connect, start_tls for https, send, receive_head,
-/// receive_body. errors  every call returns what went wrong; asio::error::timed_out after one of
-/// the limits
+/// thread at a time. In order: connect, start_tls for https, send, receive_head, receive_body.
+/// errors  every call returns what went wrong; asio::error::timed_out after one of the limits
 class HttpConnection {
 public:
     using Failure = boost::system::error_code;

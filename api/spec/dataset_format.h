@@ -55,4 +55,8 @@ constexpr const DatasetFormatTraits& traits(DatasetFormat format) noexcept {
 /// The words of the formats with a trait, in the order of the table.
 std::vector<std::string_view> formats_with(bool DatasetFormatTraits::*trait);
 
+/// True for names that end as the images that are read do: .jpg, .jpeg, .jpe, .jfif, .png in any
+/// case.
+bool is_image_name(std::string_view name);
+
 }    // namespace slipway

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/base/letter_case.h"
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
 #include "api/spec/openapi_texts.h"
@@ -220,13 +221,6 @@ Json operation_of(const Endpoint& endpoint) {
     else
         operation["x-required-role"] = role_of(endpoint.access);
     return operation;
-}
-
-std::string lower_case(std::string_view method) {
-    std::string text(method);
-    for (char& c : text)
-        c = char(c | 0x20);
-    return text;
 }
 
 /// Every group of endpoints, in their order.

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "api/base/letter_case.h"
 #include "api/spec/table/reader.h"
 #include "api/sweep_import/parameter_names.h"
 
@@ -28,16 +29,11 @@ Json number_json(double value) {
     return value;
 }
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
 /// "Adam" is adam here.
 void lower_words(SweepDraft& draft, const std::string& name, Json& parameter) {
     const auto lower = [&](Json& value) {
         if (!value.is_string()) return;
-        std::string lowered = in_small_letters(value.get<std::string>());
+        std::string lowered = lower_case(value.get<std::string>());
         if (lowered == value.get_ref<const std::string&>()) return;
         draft.note(fmt::format("{}: {} is written {} here", name, value.dump(), lowered));
         value = std::move(lowered);

@@ -48,13 +48,6 @@ std::string plain_number(const std::string& text) {
 
 }    // namespace
 
-std::string in_lower_case(std::string_view text) {
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return lower;
-}
-
 std::string_view without_blanks(std::string_view name) {
     const std::size_t first = name.find_first_not_of(blanks);
     if (first == name.npos) return {};

@@ -7,9 +7,6 @@
 
 namespace slipway {
 
-/// `text` with its ASCII letters in lower case: endings of file names, words.
-std::string in_lower_case(std::string_view text);
-
 /// `name` without blanks around it: names of classes, groups and columns are read like this.
 std::string_view without_blanks(std::string_view name);
 

@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "api/base/letter_case.h"
+
 namespace slipway {
 
 namespace {
@@ -64,9 +66,7 @@ InstructionSet limit_of_environment() {
     for (const char* const variable : {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}) {
         const char* const value = std::getenv(variable);
         if (value == nullptr || *value == '\0') continue;
-        std::string small = value;
-        std::ranges::transform(small, small.begin(),
-                               [](unsigned char c) { return std::tolower(c); });
+        const std::string small = lower_case(value);
         const auto found =
             std::ranges::find(limits, small, &std::pair<std::string_view, InstructionSet>::first);
         return found == std::end(limits) ? instruction_sets.back() : found->second;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/letter_case.h"
 #include "server/auth/token.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"

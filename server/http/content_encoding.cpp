@@ -14,6 +14,7 @@
 #include <charconv>
 #include <memory>
 
+#include "api/base/letter_case.h"
 #include "server/http/answer.h"
 #include "server/http/files.h"
 #include "server/http/text.h"

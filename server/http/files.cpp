@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "api/base/error.h"
+#include "api/base/letter_case.h"
 #include "api/base/posix.h"
 #include "api/base/sha256.h"
 #include "server/http/content_encoding.h"

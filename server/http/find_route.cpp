@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/letter_case.h"
 #include "server/http/text.h"
 
 namespace slipway {

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/base/letter_case.h"
 #include "server/http/text.h"
 
 namespace slipway {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "api/base/check.h"
+#include "api/base/letter_case.h"
 #include "server/http/text.h"
 
 namespace slipway {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/base/letter_case.h"
 #include "server/http/text.h"
 
 // What a request says about itself is believed as far as the connection vouches for it. A proxy

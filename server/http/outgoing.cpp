@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/base/letter_case.h"
 #include "api/http/connection.h"
 #include "server/http/text.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/base/letter_case.h"
 #include "api/base/log.h"
 #include "server/http/text.h"
 

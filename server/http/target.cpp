@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/base/letter_case.h"
 #include "server/http/text.h"
 
 namespace slipway {

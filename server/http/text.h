@@ -9,10 +9,6 @@
 
 namespace slipway {
 
-/// ASCII only, whatever the locale.
-std::string lower_case(std::string_view text);
-bool equal_ignoring_case(std::string_view a, std::string_view b);
-
 /// Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <set>
 
+#include "api/base/letter_case.h"
 #include "api/base/percent_encode.h"
 #include "api/base/plural.h"
 #include "server/http/text.h"

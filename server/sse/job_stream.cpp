@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/error.h"
+#include "api/base/letter_case.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/base/letter_case.h"
 #include "executor/data/formats/column_rests.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/data/formats/csv_reader.h"
@@ -186,7 +187,7 @@ private:
 };
 
 bool is_table_name(const std::string& any_case) {
-    const std::string name = in_lower_case(any_case);
+    const std::string name = lower_case(any_case);
     return name.find('/') == std::string::npos &&
            (name.ends_with(".csv") || name.ends_with(".csv.gz"));
 }

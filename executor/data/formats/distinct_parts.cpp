@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "executor/data/names.h"
+#include "api/base/letter_case.h"
 #include "executor/data/problem.h"
 
 namespace slipway {
@@ -22,7 +22,7 @@ void require_distinct_parts(const std::vector<std::string>& files,
 }
 
 std::string without_compression(std::string_view file) {
-    const std::string lower = in_lower_case(file);
+    const std::string lower = lower_case(file);
     if (lower.ends_with(".tgz")) return std::string(file.substr(0, file.size() - 4)) + ".tar";
     if (lower.ends_with(".gz")) file.remove_suffix(3);
     return std::string(file);
@@ -30,7 +30,7 @@ std::string without_compression(std::string_view file) {
 
 std::string without_ending(std::string_view file, std::string_view ending) {
     std::string plain = without_compression(file);
-    if (in_lower_case(plain).ends_with(ending)) plain.resize(plain.size() - ending.size());
+    if (lower_case(plain).ends_with(ending)) plain.resize(plain.size() - ending.size());
     return plain;
 }
 

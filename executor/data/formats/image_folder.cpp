@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "api/spec/dataset_format.h"
 #include "executor/data/files.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/data/names.h"
+#include "api/base/letter_case.h"
 
 namespace slipway {
 
@@ -42,7 +42,7 @@ constexpr auto more_words =
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words;
     bool inside = false;
-    for (const char c : in_lower_case(name)) {
+    for (const char c : lower_case(name)) {
         const bool letter = c >= 'a' && c <= 'z';
         if (letter && !inside) words.emplace_back();
         if (letter) words.back() += c;

@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "api/base/letter_case.h"
 #include "api/spec/dataset_format.h"
 #include "executor/data/formats/distinct_parts.h"
 #include "executor/data/formats/name_table.h"
-#include "executor/data/names.h"
 #include "executor/data/problem.h"
 
 namespace slipway {
@@ -27,7 +27,7 @@ constexpr auto usual_names = std::to_array<std::pair<std::string_view, std::stri
 
 /// Of an ending that `name` has; 0: it has none.
 std::size_t ending_bytes(std::string_view any_case) {
-    const std::string name = in_lower_case(any_case);
+    const std::string name = lower_case(any_case);
     for (const std::string_view ending : more_endings)
         if (name.ends_with(ending)) return ending.size();
     for (const DatasetFormatTraits& format : dataset_format_traits)
@@ -67,7 +67,7 @@ Shards find_shards(const fs::path& path, bool (*is_shard)(std::string_view name)
         shards.files = shards.folder.list();
         if (shards.files.size() != 1) {
             std::erase_if(shards.files,
-                          [&](const std::string& name) { return !is_shard(in_lower_case(name)); });
+                          [&](const std::string& name) { return !is_shard(lower_case(name)); });
         }
     }
     if (shards.files.empty()) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/base/letter_case.h"
 #include "executor/data/formats/distinct_parts.h"
 #include "executor/data/formats/format.h"
-#include "executor/data/names.h"
 #include "executor/data/utf8.h"
 
 namespace slipway {
@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_tokenizer_name(const std::string& any_case) {
-    const std::string name = in_lower_case(any_case);
+    const std::string name = lower_case(any_case);
     return name == "vocab.txt" || name == "merges.txt" || name.ends_with(".json") ||
            name.ends_with(".model");
 }
 
 bool is_text_name(const std::string& any_case) {
-    const std::string name = in_lower_case(any_case);
+    const std::string name = lower_case(any_case);
     return (name.ends_with(".txt") || name.ends_with(".txt.gz")) && !is_tokenizer_name(name);
 }
 

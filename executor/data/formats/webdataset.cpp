@@ -6,11 +6,12 @@
 #include <unordered_set>
 #include <utility>
 
+#include "api/base/letter_case.h"
+#include "api/spec/dataset_format.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/example.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image_dataset.h"
-#include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/shard_images.h"
 #include "executor/data/formats/shards.h"
@@ -45,7 +46,7 @@ std::optional<MemberName> parse_member(std::string_view name) {
     const std::size_t dot = name.find('.', base);
     if (dot == std::string_view::npos || dot == base) return std::nullopt;
     return MemberName{std::filesystem::path(name.substr(0, dot)).lexically_normal().string(),
-                      in_lower_case(name.substr(dot + 1))};
+                      lower_case(name.substr(dot + 1))};
 }
 
 /// Gathers the samples of one shard after the other. Whatever is wrong with a sample leaves it out.
