@@ -91,6 +91,8 @@ private:
         report_.packed(data_);
         report_.skipped(data_);
         report_.pooled(data_);
+        report_.untrained(data_);
+        warn_of_warm_up();
         reporter_.state(JobState::compiling);
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});
@@ -150,6 +152,17 @@ private:
     Json failure() const {
         return describe_failure(at_hand_.failed(state_.step, engine_.failed_step()), sampler_,
                                 data_.training->shape());
+    }
+
+    /// With train.steps the spec is refused; epochs become steps only here.
+    void warn_of_warm_up() const {
+        const Schedule& schedule = settings_.schedule;
+        if (schedule.warmup_steps == 0 || schedule.warmup_steps < schedule.steps_total) return;
+        reporter_.warning(
+            "warmup_unfinished",
+            fmt::format("train.schedule.warmup_steps is {}, and the schedule has {}; "
+                        "the learning rate does not reach train.optimizer.lr",
+                        schedule.warmup_steps, counted(schedule.steps_total, "step")));
     }
 
     void require_validation() const {

@@ -90,6 +90,22 @@ void RunReport::pooled(const TrainData& data) {
                     test ? *test : *val, *train, val ? *val : *test));
 }
 
+void RunReport::untrained(const TrainData& data) {
+    if (data.text || !data.raw->index().target_names.empty()) return;
+    const std::vector<std::string>& names = data.raw->index().class_names;
+    const SplitCounts counts = count_split(data.raw->index(), data.split);
+    std::vector<std::string> untrained;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (counts.train_classes[i] == 0 && counts.val_classes[i] > 0)
+            untrained.push_back(names[i]);
+    if (untrained.empty()) return;
+    reporter_.warning("class_untrained",
+                      fmt::format("{} of {} classes have validation samples and no training "
+                                  "sample, such as {}; set data.split.stratify, or another "
+                                  "data.split.seed",
+                                  untrained.size(), names.size(), untrained[0]));
+}
+
 void RunReport::shared(const TrainData& data) {
     if (!data.shared.why_not.empty())
         reporter_.log("info", "images are decoded for this job alone: " + data.shared.why_not);

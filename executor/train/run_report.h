@@ -32,6 +32,8 @@ public:
     void skipped(const TrainData& data);
     /// Parts with names such as train and test, from which both sides of the split are drawn.
     void pooled(const TrainData& data);
+    /// Classes that the split leaves no training sample of.
+    void untrained(const TrainData& data);
     /// Where the dataset was read from.
     void shared(const TrainData& data);
     /// What came of data.packed.

@@ -269,6 +269,39 @@ TEST_F(TaskRun, labels_that_do_not_fit_the_task_are_named) {
     }
 }
 
+TEST_F(TaskRun, a_class_without_training_samples_is_named) {
+    const TempFolder folder;
+    folder.write("train.csv", table());
+    folder.write("val.csv", "a,b,c,d,label\n1,2,3,4,yes\n4,3,2,1,maybe\n");
+    AttemptPlan plan = this->plan();
+    plan.dataset_path = folder.path();
+    plan.spec.train.epochs = 1;
+    plan.spec.data.split.train_part = "train";
+    plan.spec.data.split.val_part = "val";
+    KeepingReporter reporter;
+    run_training(plan, reporter);
+    EXPECT_TRUE(std::ranges::any_of(reporter.logs, [](const std::string& line) {
+        return line.starts_with("1 of 3 classes have validation samples and no training sample");
+    }));
+}
+
+TEST_F(TaskRun, a_warm_up_longer_than_the_schedule_is_named) {
+    for (const std::int64_t steps : {3, 500}) {
+        AttemptPlan plan = this->plan();
+        plan.spec.train.epochs = 1;
+        plan.spec.train.schedule.name = ScheduleName::linear;
+        plan.spec.train.schedule.warmup_steps = steps;
+        KeepingReporter reporter;
+        run_training(plan, reporter);
+        EXPECT_EQ(
+            std::ranges::any_of(reporter.logs,
+                                [](const std::string& line) {
+                                    return line.starts_with("train.schedule.warmup_steps is 500");
+                                }),
+            steps == 500);
+    }
+}
+
 TEST_F(TaskRun, named_parts_are_not_pooled_without_a_warning) {
     const auto warning = [&](const std::vector<std::string>& parts, const char* train_part = "",
                              const char* val_part = "") {
