@@ -6,6 +6,8 @@
 // count beside it.
 #include "executor/data/inspect.h"
 
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -218,6 +220,11 @@ Json warnings_of(std::string_view format, const DatasetIndex& index, const Json&
     };
     if (index.target_names.empty() && index.class_count() == 1)
         warn(one_class_message(index.class_names.front(), format));
+    if (index.class_count() > 2 && index.class_count() == index.sample_count())
+        warn(
+            fmt::format("each of the {} samples has a class of its own; the labels are probably "
+                        "numbers or ids",
+                        index.sample_count()));
     for (const auto& [kind, names] :
          {std::pair("classes", &index.class_names), std::pair("groups", &index.group_names),
           std::pair("parts", &index.part_names)}) {

@@ -64,6 +64,14 @@ class DataPush(unittest.TestCase):
         report = self.service.get("/v1/datasets/My-photos")["report"]
         self.assertEqual((report["samples"], [row["name"] for row in report["classes"]]), (6, ["cat", "dog"]))
 
+    def test_links_to_anything_but_files_are_refused(self):
+        write_points(self.folder / "linked", rows=100)
+        (self.folder / "linked" / "more").symlink_to(self.folder)
+        self.assertRegex(self.push("linked", code=2), r"linked/more is a link to /\S+, which is a folder")
+        (self.folder / "linked" / "more").unlink()
+        (self.folder / "linked" / "lost.csv").symlink_to("gone.csv")
+        self.assertRegex(self.push("linked", code=2), r"linked/lost.csv is a link to gone.csv, which is no file")
+
     def test_data_that_fails_its_check_is_told_with_its_problems(self):
         (self.folder / "bad.csv").write_text("a,label\n1,yes\nx,no\n")
         said = self.push("bad.csv", code=1)

@@ -79,7 +79,7 @@ TEST(Names, that_look_alike_are_a_warning) {
     for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
              {"Cat", "cat"}, {"caf\u00E9", "cafe\u0301"}, {"1", "1.0"}}) {
         const nlohmann::json report = inspect_table(
-            "x,who,label\n1,p," + a + "\n2,q," + b + "\n3,P,c\n", {.group_column = "who"});
+            "x,who,label\n1,p," + a + "\n2,q," + b + "\n3,P,c\n4,p,c\n", {.group_column = "who"});
         EXPECT_EQ(report["problem_count"], 0);
         ASSERT_EQ(report["warnings"].size(), 2U);
         EXPECT_TRUE(report["warnings"][0]["message"].get<std::string>().starts_with("the classes"));
