@@ -103,6 +103,7 @@ bool SplitMaker::finish_claim(const SplitMakingClaim& claim, const store::SplitR
 }
 
 std::optional<std::string> SplitMaker::find_inputs(SplitMakingClaim& claim) {
+    if (claim.split.dataset_failed) return "the check of the dataset failed";
     const auto location = find_dataset_location(
         claim.split.source, claim.split.dataset_id, parts_.options.artifacts(),
         {claim.split.project, parts_.options.dataset_roots});

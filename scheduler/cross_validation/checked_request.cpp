@@ -45,17 +45,6 @@ std::vector<Problem> check_stored_split(store::Store& store, CheckedCrossValidat
     return {};
 }
 
-/// What a split is made of must be there.
-std::vector<Problem> check_dataset(const CheckedCrossValidation& checked) {
-    const auto& dataset = checked.job.dataset;
-    if (!dataset || dataset->state == store::DatasetState::ready) return {};
-    return {{.pointer = "/job/data/dataset",
-             .code = "inconsistent",
-             .message = fmt::format("the dataset {} is still being checked, and only a checked "
-                                    "dataset can be split: wait with GET and Prefer: wait=30",
-                                    dataset->name)}};
-}
-
 }    // namespace
 
 Decoded<CheckedCrossValidation> check_cross_validation(Decoded<CrossValidationSpec> request,
@@ -68,7 +57,6 @@ Decoded<CheckedCrossValidation> check_cross_validation(Decoded<CrossValidationSp
         {.value = checked.value.spec.job, .problems = {}}, submitter, store);
     checked.value.job = std::move(job.value);
     checked.problems = below_job(std::move(job.problems));
-    submission::add_problems(checked.problems, check_dataset(checked.value));
     submission::add_problems(checked.problems, check_stored_split(store, checked.value));
     return checked;
 }

@@ -270,6 +270,7 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view fe
     store.announce(
         {.id = std::string(id), .project = project, .state = std::string(to_string(state))});
     store.announce(topics::queue);
+    store.announce(topics::datasets);    // splits that waited for the check
     return true;
 }
 

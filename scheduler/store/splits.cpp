@@ -145,7 +145,8 @@ std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                       .format = row.text("format"),
                       .source = row.text("source"),
                       .options = row.text("options"),
-                      .content_hash = row.text("content_hash")};
+                      .content_hash = row.text("content_hash"),
+                      .dataset_failed = row.flag("dataset_failed")};
 }
 
 bool renew_split(Store& store, std::string_view id, std::string_view fence,

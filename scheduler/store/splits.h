@@ -63,10 +63,12 @@ struct SplitClaim {
     JsonText source{};
     JsonText options{};
     std::string content_hash{};
+    bool dataset_failed = false;    ///< its check did: there is nothing to split
 };
 
 /// Takes a split that waits to be made, or whose making was not finished within its lease: the
-/// oldest of the project that has the fewest being made. Nothing when there is none.
+/// oldest of the project that has the fewest being made. Nothing when there is none. A split of a
+/// dataset that is being checked waits.
 std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                                       std::chrono::milliseconds lease);
 

@@ -59,13 +59,18 @@ store::StoredSplit the_split(const Context& context) {
     return *std::move(split);
 }
 
-void require_ready(const store::Dataset& dataset) {
-    if (dataset.state == store::DatasetState::ready) return;
-    const bool failed = dataset.state == store::DatasetState::failed;
+void require_not_failed(const store::Dataset& dataset) {
+    if (dataset.state != store::DatasetState::failed) return;
     throw Error{ErrorCode::conflict,
-                fmt::format("dataset {} {}", dataset.name,
-                            failed ? "cannot be used: its check failed"
-                                   : "is still being checked: wait with GET and Prefer: wait=30")};
+                fmt::format("dataset {} cannot be used: its check failed", dataset.name)};
+}
+
+void require_ready(const store::Dataset& dataset) {
+    require_not_failed(dataset);
+    if (dataset.state == store::DatasetState::ready) return;
+    throw Error{ErrorCode::conflict,
+                fmt::format("dataset {} is still being checked: wait with GET and Prefer: wait=30",
+                            dataset.name)};
 }
 
 store::Upload the_upload(const Request& request, Services& services, const Identity& who) {

@@ -38,7 +38,10 @@ std::optional<store::Upload> find_own_upload(store::Store& store, const Identity
 /// The caller as the checks of a submission know them.
 submission::Submitter submitter_of(const Identity& who);
 
-/// errors  throws 409 `conflict` when the dataset's check has not ended or has failed
+/// errors  throws 409 `conflict` when the dataset's check has failed
+void require_not_failed(const store::Dataset& dataset);
+
+/// errors  as require_not_failed; throws 409 `conflict` while its check has not ended
 void require_ready(const store::Dataset& dataset);
 
 /// A job of a project that the caller does not see is not named.

@@ -19,7 +19,7 @@ Response create_split(const Context& context) {
     const store::Dataset dataset = the_dataset(context);
     const SplitCreate body = read_body(context.request, decode_split_create, "the split");
     require_project(context.who, context.endpoint.access, dataset.project);
-    require_ready(dataset);
+    require_not_failed(dataset);
     const store::StoredSplit split = store::create_split(context.services.store,
                                                          {.id = new_id("spl"),
                                                           .dataset_id = dataset.id,

@@ -89,8 +89,8 @@ insert into garbage (path, host)
 select 'splits/' || id || '.json', make_host
 from gone
 
--- claim_split: of those that nobody makes the oldest of the project that has the fewest being made:
--- whoever asks for a hundred does not keep others waiting
+-- claim_split: the oldest unclaimed one of the project that has the fewest being made, so that a
+-- hundred of one project do not delay those of others; a split waits for its dataset's check
 -- in     $1 host  $2 fence  $3 lease in seconds
 -- out    the split's id and request; the dataset it is of
 -- locks  one row; rows being claimed by others are skipped
@@ -105,7 +105,7 @@ with busy as (
     from split
     join dataset on dataset.id = split.dataset_id
     left join busy on busy.project = dataset.project
-    where split.state = 'making'
+    where split.state = 'making' and dataset.state <> 'checking'
       and (make_expires_at is null or make_expires_at < clock_timestamp())
     order by coalesce(busy.splits, 0), split.id
     limit 1
@@ -119,7 +119,7 @@ from next, dataset
 where split.id = next.id and dataset.id = split.dataset_id
 returning split.id, split.request, dataset.id as dataset_id, dataset.project, dataset.format,
           dataset.source,
-          dataset.options, dataset.content_hash
+          dataset.options, dataset.content_hash, dataset.state = 'failed' as dataset_failed
 
 -- renew_split: keeps a claim
 -- in     $1 id  $2 fence  $3 lease in seconds

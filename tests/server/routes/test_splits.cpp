@@ -36,6 +36,26 @@ struct Splits : testing::Test {
         return id;
     }
 
+    void finish_check(const std::string& id, bool is_good) {
+        const auto claim =
+            store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
+        ASSERT_TRUE(claim && claim->dataset.id == id);
+        ASSERT_TRUE(store::finish_dataset_check(service.store, id, claim->fence,
+                                                {.ready = is_good, .content_hash = "abc"}));
+    }
+
+    /// Its id. `is_good`: its check has ended so; none: it has not ended.
+    std::string checking_dataset(const std::string& name, std::optional<bool> is_good) {
+        const std::string id = new_id("ds");
+        store::create_dataset(service.store, {.id = id,
+                                              .name = name,
+                                              .format = "csv",
+                                              .source = R"({"path":"points"})",
+                                              .options = "{}"});
+        if (is_good) finish_check(id, *is_good);
+        return id;
+    }
+
     static Json on(const std::string& id, int fold) {
         return {{"data",
                  {{"split",
@@ -85,14 +105,26 @@ TEST_F(Splits, what_is_wrong_is_refused) {
     refused({{"method", "magic"}}, "/method");
     refused({{"method", "kfold"}, {"folds", 1}}, "/folds");
     service.expect(404, "POST", "/v1/datasets/none/splits", body);
-    store::create_dataset(service.store, {.id = new_id("ds"),
-                                          .name = "fresh",
-                                          .format = "csv",
-                                          .source = R"({"path":"points"})",
-                                          .options = "{}"});
+    checking_dataset("fresh", false);
     service.expect(409, "POST", "/v1/datasets/fresh/splits", body);
     EXPECT_EQ(service.call_as(service.token(Role::viewer), "POST", target, body).status, 403);
     EXPECT_EQ(service.expect(200, "GET", target)["items"].size(), 0U);
+}
+
+TEST_F(Splits, one_of_a_dataset_that_is_being_checked_waits_for_the_check) {
+    using namespace std::chrono_literals;
+    for (const bool is_good : {true, false}) {
+        const std::string name = is_good ? "good" : "bad";
+        const std::string id = checking_dataset(name, std::nullopt);
+        const Json split = service.expect(201, "POST", "/v1/datasets/" + name + "/splits", body);
+        EXPECT_EQ(split["state"], "making");
+        EXPECT_FALSE(store::claim_split(service.store, "here", 60s));
+        finish_check(id, is_good);
+        const auto claim = store::claim_split(service.store, "here", 60s);
+        ASSERT_TRUE(claim);
+        EXPECT_EQ(split["id"], claim->id);
+        EXPECT_EQ(claim->dataset_failed, !is_good);
+    }
 }
 
 TEST_F(Splits, a_job_names_a_fold_of_one_that_is_ready_and_of_its_dataset) {
