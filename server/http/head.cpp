@@ -147,6 +147,18 @@ MaybeRefusal check_host(RequestHead& head) {
     return std::nullopt;
 }
 
+/// What a handler reads the first of: a proxy in front may have read, or added, the last.
+MaybeRefusal check_single(RequestHead& head) {
+    constexpr std::array<std::string_view, 7> single{
+        "authorization", "content-type",   "cookie",       "idempotency-key",
+        "origin",        "sec-fetch-site", "upload-offset"};
+    for (const std::string_view name : single)
+        if (values_of(head, name).size() > 1)
+            return Refusal{400, "repeated_header",
+                           fmt::format("there are several headers {}; send one", name)};
+    return std::nullopt;
+}
+
 MaybeRefusal check_expect(RequestHead& head) {
     for (const std::string_view value : values_of(head, "expect")) {
         if (!equal_ignoring_case(value, "100-continue"))
@@ -166,8 +178,9 @@ MaybeRefusal read_connection(RequestHead& head) {
 }
 
 /// In this order, so that what frames the body is judged before anything else.
-constexpr std::array rules{check_names,  check_transfer_encoding, check_content_length, check_host,
-                           check_expect, read_connection};
+constexpr std::array rules{
+    check_names,  check_transfer_encoding, check_content_length, check_host, check_single,
+    check_expect, read_connection};
 
 }    // namespace
 

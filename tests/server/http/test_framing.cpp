@@ -270,6 +270,13 @@ std::vector<Case> header_cases() {
         {"host_with_port", get("/things/a", "Host: localhost:8470\r\n"), 200, true},
         {"host_ipv6", get("/things/a", "Host: [::1]:8470\r\n"), 200, true},
         {"host_ipv6_open", get("/probe", "Host: [::1\r\n"), 400, false},
+        {"two_authorizations",
+         get("/probe",
+             "Host: a\r\nAuthorization: Bearer a\r\nX: b\r\n"
+             "authorization: Bearer a\r\n"),
+         400, false},
+        {"two_cookies", get("/probe", "Host: a\r\nCookie: a=b\r\nCookie: c=d\r\n"), 400, false},
+        {"two_accepts", get("/things/a", "Host: a\r\nAccept: a/b\r\nAccept: c/d\r\n"), 200, true},
         {"folded_header", get("/probe", "Host: a\r\nX: b\r\n c\r\n"), 400, false},
         {"folded_header_by_tab", get("/probe", "Host: a\r\nX: b\r\n\tc\r\n"), 400, false},
         {"folded_transfer_encoding", post("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"), 400,
