@@ -1,12 +1,11 @@
 #include "executor/runtime/cpus.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <sys/file.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -47,22 +46,13 @@ std::vector<int> order_of_use(std::vector<Cpu> cpus) {
     return numbers;
 }
 
-std::optional<CpuClaim> CpuClaim::take(const std::string& scope, int cpu) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    // A name that begins with a zero byte is abstract.
-    const std::string name = '\0' + fmt::format("{}-cpu-{}", scope, cpu);
-    if (name.size() > sizeof address.sun_path) return std::nullopt;
-    std::memcpy(address.sun_path, name.data(), name.size());
-    // A stream: a confined executor may have no other, since it could send datagrams to anybody.
-    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto bytes = socklen_t(offsetof(sockaddr_un, sun_path) + name.size());
-    if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
-        return std::nullopt;
-    return CpuClaim(std::move(socket), cpu);
+std::optional<CpuClaim> CpuClaim::take(const std::filesystem::path& scope, int cpu) {
+    UniqueFd lock(open((scope / fmt::format("cpu{}", cpu)).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!lock || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+    return CpuClaim(std::move(lock), cpu);
 }
 
-std::vector<CpuClaim> claim_cpus(const std::string& scope, const std::vector<int>& order,
+std::vector<CpuClaim> claim_cpus(const std::filesystem::path& scope, const std::vector<int>& order,
                                  int count) {
     std::vector<CpuClaim> claims;
     if (scope.empty()) return claims;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "api/base/posix.h"
@@ -21,27 +21,28 @@ std::vector<Cpu> usable_cpus();
 /// second ones, and so on.
 std::vector<int> order_of_use(std::vector<Cpu> cpus);
 
-/// The scope of all executors.
-inline constexpr const char* machine_cpu_scope = "slipway";
+/// The scope of all executors: a folder with an entry for each CPU.
+inline constexpr const char* machine_cpu_scope = "/sys/devices/system/cpu";
 
 /// A CPU that its holder has for itself, among all processes of this machine that claim in the same
-/// scope. The kernel keeps the claim as the name of an abstract socket: no file is left behind, and
-/// it ends with the process, however that ends.
+/// scope. The claim is a lock on the CPU's entry there, which everybody may open: no file is left
+/// behind, and it ends with the process, however that ends. A confined process may have no socket
+/// whose name could be the claim.
 class CpuClaim {
 public:
-    /// None when somebody holds it, or the system gives no socket.
-    static std::optional<CpuClaim> take(const std::string& scope, int cpu);
+    /// None when somebody holds it, or the scope has no such CPU.
+    static std::optional<CpuClaim> take(const std::filesystem::path& scope, int cpu);
     int cpu() const { return cpu_; }
 
 private:
-    CpuClaim(UniqueFd name, int cpu) : name_(std::move(name)), cpu_(cpu) {}
+    CpuClaim(UniqueFd lock, int cpu) : lock_(std::move(lock)), cpu_(cpu) {}
 
-    UniqueFd name_;
+    UniqueFd lock_;
     int cpu_;
 };
 
 /// At most `count` claims on the CPUs of `order` that are free. No scope: none.
-std::vector<CpuClaim> claim_cpus(const std::string& scope, const std::vector<int>& order,
+std::vector<CpuClaim> claim_cpus(const std::filesystem::path& scope, const std::vector<int>& order,
                                  int count);
 
 }    // namespace slipway

@@ -13,13 +13,24 @@
 
 #include "executor/runtime/run.h"
 #include "executor/runtime/workers.h"
+#include "tests/support/temp_folder.h"
 
 namespace slipway {
 namespace {
 
-std::string scope_of(const char* test) {
-    return fmt::format("slipway-test-{}-{}", test, getpid());
-}
+/// A folder like that of the machine's CPUs.
+struct Scope {
+    Scope() {
+        std::set<int> cpus{0, 4, 5, 6};
+        for (const Cpu& cpu : usable_cpus())
+            cpus.insert(cpu.number);
+        for (const int cpu : cpus)
+            folder.write(fmt::format("cpu{}", cpu), "");
+    }
+    std::string path() const { return folder.path().string(); }
+
+    TempFolder folder;
+};
 
 std::vector<int> mask_of_this_thread() {
     cpu_set_t set;
@@ -48,7 +59,8 @@ TEST(Cpus, usable_are_those_of_the_mask) {
 }
 
 TEST(CpuClaims, go_to_one_holder_and_come_back_when_it_is_gone) {
-    const std::string scope = scope_of("one");
+    const Scope mine, other;
+    const std::string scope = mine.path();
     {
         const auto first = claim_cpus(scope, {4, 5, 6}, 2);
         ASSERT_EQ(first.size(), 2U);
@@ -58,13 +70,14 @@ TEST(CpuClaims, go_to_one_holder_and_come_back_when_it_is_gone) {
         ASSERT_EQ(second.size(), 1U);
         EXPECT_EQ(second[0].cpu(), 6);
         EXPECT_TRUE(claim_cpus(scope, {4, 5, 6}, 2).empty());
-        EXPECT_EQ(claim_cpus(scope_of("other"), {4}, 1).size(), 1U);
+        EXPECT_EQ(claim_cpus(other.path(), {4}, 1).size(), 1U);
     }
     EXPECT_EQ(claim_cpus(scope, {4, 5, 6}, 3).size(), 3U);
 }
 
 TEST(CpuClaims, of_a_killed_process_are_free_again) {
-    const std::string scope = scope_of("killed");
+    const Scope mine;
+    const std::string scope = mine.path();
     int ready[2];
     ASSERT_EQ(pipe(ready), 0);
     const pid_t child = fork();
@@ -85,9 +98,16 @@ TEST(CpuClaims, of_a_killed_process_are_free_again) {
     close(ready[1]);
 }
 
-TEST(CpuClaims, without_a_scope_or_with_one_that_is_too_long_there_are_none) {
+TEST(CpuClaims, without_a_scope_or_in_one_without_the_cpu_there_are_none) {
     EXPECT_TRUE(claim_cpus("", {0, 1}, 2).empty());
-    EXPECT_TRUE(claim_cpus(std::string(200, 'x'), {0, 1}, 2).empty());
+    const TempFolder empty;
+    EXPECT_TRUE(claim_cpus(empty.path(), {0, 1}, 2).empty());
+}
+
+TEST(CpuClaims, of_this_machine_are_on_the_cpus_that_it_has) {
+    for (const Cpu& cpu : usable_cpus())
+        EXPECT_TRUE(
+            std::filesystem::exists(fmt::format("{}/cpu{}", machine_cpu_scope, cpu.number)));
 }
 
 TEST(PinnedWorkers, run_on_their_cpu_alone_and_the_others_anywhere) {
@@ -111,7 +131,8 @@ TEST(PinnedWorkers, go_on_where_they_like_when_they_cannot_be_pinned) {
 }
 
 TEST(PinnedWorkers, of_two_runtimes_share_no_cpu) {
-    const std::string scope = scope_of("two");
+    const Scope mine;
+    const std::string scope = mine.path();
     const Runtime first({8, 1}, scope), second({8, 1}, scope), third({8, 8}, scope);
     std::multiset<int> cpus;
     for (const Runtime* runtime : {&first, &second, &third})
