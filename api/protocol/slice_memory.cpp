@@ -9,10 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "api/base/error.h"
 
@@ -32,15 +29,6 @@ UniqueFd make_slice_memory(int members) {
     throw Error{errno == EMFILE || errno == ENFILE ? ErrorCode::exhausted : ErrorCode::unavailable,
                 fmt::format("no memory can be shared by {} members of a slice: {}", members,
                             std::strerror(errno))};
-}
-
-int inherited_slice_memory() {
-    const char* const text = std::getenv(slice_memory_variable);
-    if (text == nullptr) return -1;
-    const std::string_view word(text);
-    int descriptor = -1;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), descriptor);
-    return read.ptr == word.data() + word.size() && !word.empty() ? descriptor : -1;
 }
 
 }    // namespace slipway

@@ -16,7 +16,4 @@ inline constexpr const char* slice_memory_variable = "SLIPWAY_SLICE_MEMORY";
 /// errors  unavailable, exhausted where the system gives none
 UniqueFd make_slice_memory(int members);
 
-/// The descriptor that this process has inherited; -1: none.
-int inherited_slice_memory();
-
 }    // namespace slipway

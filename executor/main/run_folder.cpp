@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "api/base/descriptors.h"
 #include "api/base/parsed_json.h"
 #include "api/protocol/attempt_order.h"
 #include "api/protocol/slice_memory.h"
@@ -73,7 +74,7 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.cpu_scope = machine_cpu_scope;
     if (order.member) require_sound(*order.member, order.kind, plan.spec.accelerator.cores);
     plan.member = order.member;
-    if (plan.member) plan.member->shared_memory = inherited_slice_memory();
+    if (plan.member) plan.member->shared_memory = inherited_descriptor(slice_memory_variable);
     return plan;
 }
 

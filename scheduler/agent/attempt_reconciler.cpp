@@ -347,6 +347,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.cache, paths.packed},
         .orders = {order},
+        .socket_folder = live.folder,
         .memory_bytes = process_memory_bytes(found)};
     for (const fs::path& folder : {paths.report, paths.decoded})
         if (!folder.empty()) request.writable.push_back(folder);

@@ -77,6 +77,8 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
     const std::string collectives = program.parent_path() / collectives_library_file;
     if (confinement.connects)
         words.insert(words.end(), {"--read", collectives, "--collectives", collectives});
+    if (!confinement.socket_folder.empty())
+        words.insert(words.end(), {"--socket-folder", confinement.socket_folder.string()});
     words.insert(words.end(), {"--execute", program.string(), "--", program.string()});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;

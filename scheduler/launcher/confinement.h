@@ -19,6 +19,8 @@ struct Confinement {
     std::vector<gid_t> shared_groups;    ///< of whose files it may read those that groups may
     ResourceLimits limits;
     AllowedPaths paths;
+    /// In which it inherits a socket to listen at (api/base/executor_socket.h); empty: it has none.
+    std::filesystem::path socket_folder = {};
     bool connects = false;    ///< to other hosts, as a member of a slice
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/base/executor_socket.h"
 #include "api/base/posix.h"
 #include "scheduler/launcher/process_id.h"
 
@@ -59,6 +60,8 @@ struct LaunchRequest {
     /// Files that were written for it below what it may write: given to the project's user, also
     /// where the folder is the user's since an earlier start.
     std::vector<std::filesystem::path> orders = {};
+    /// Where it listens for its agent, one of `writable`; empty: it does not.
+    std::filesystem::path socket_folder = {};
     std::int64_t memory_bytes = 0;    ///< 0: no limit
     std::int64_t cpu_seconds = 0;     ///< 0: no limit
     std::optional<MemberPlace> member = {};
@@ -104,7 +107,7 @@ public:
     virtual bool has_begun() const { return true; }
     /// A new connection to its executor.sock in this folder; none: there is none yet.
     virtual std::optional<UniqueFd> connect(const std::filesystem::path& run_folder) {
-        return connect_unix(run_folder, "executor.sock");
+        return connect_unix(run_folder, executor_socket_name);
     }
     /// It runs where a network can break between it and us: silence without a connection says
     /// nothing about it.

@@ -156,6 +156,7 @@ Confinement LocalLauncher::confinement_of(const LaunchRequest& request) const {
                    .file_bytes = options_.file_bytes_max,
                    .cpu_seconds = request.cpu_seconds},
         .paths = {.readable = request.readable, .executable = {}, .writable = request.writable}};
+    made.socket_folder = request.socket_folder;
     made.connects = request.member.has_value();
     // Only a user of its own has no other processes to be counted.
     if (made.user) made.limits.processes = options_.processes_max;

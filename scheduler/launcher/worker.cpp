@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "api/base/error.h"
+#include "api/base/executor_socket.h"
 #include "api/protocol/run_position.h"
 
 namespace slipway {
@@ -27,7 +28,7 @@ namespace {
 /// Of a run folder: what the next run uses again.
 constexpr auto kept_files = std::to_array<KeptFile>({
     {.name = run_position_file},
-    {.name = "executor.sock"},
+    {.name = executor_socket_name},
     {.name = "output.log", .when_empty = true},
 });
 

@@ -99,6 +99,30 @@ bool can_connect_unix(const std::string& path, bool abstract = false) {
     return tried;
 }
 
+/// With what it was given: none of them may be turned into another connection.
+bool can_connect_what_it_inherits(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    bool connected = false;
+    for (int inherited = 0; inherited < 256; ++inherited)
+        connected = connected ||
+                    connect(inherited, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    return connected;
+}
+
+/// A message with this flag connects by itself.
+bool can_send_at_once(int port) {
+    const int made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made < 0) return false;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(std::uint16_t(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return sendto(made, "x", 1, MSG_FASTOPEN, reinterpret_cast<sockaddr*>(&address),
+                  sizeof address) == 1;
+}
+
 bool can_connect_tcp(int port) {
     const int made = socket(AF_INET, SOCK_STREAM, 0);
     if (made < 0) return false;
@@ -412,6 +436,10 @@ std::vector<Escape> escapes_through_the_kernel() {
         {"mount_a_file_system",
          [](const Targets&) { return mount("none", ".", "tmpfs", 0, nullptr) == 0; }},
         {"call_the_api", [](const Targets& t) { return can_connect_tcp(number(t, "port")); }},
+        {"call_the_api_at_once",
+         [](const Targets& t) { return can_send_at_once(number(t, "port")); }},
+        {"open_a_relative_of_tcp",
+         [](const Targets&) { return can_socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP); }},
         {"send_a_datagram", [](const Targets&) { return can_socket(AF_INET, SOCK_DGRAM); }},
         {"open_a_raw_socket",
          [](const Targets&) { return can_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP); }},
@@ -419,6 +447,9 @@ std::vector<Escape> escapes_through_the_kernel() {
          [](const Targets&) { return can_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); }},
         {"connect_to_the_database",
          [](const Targets& t) { return can_connect_unix(at(t, "database_socket")); }},
+        {"open_a_unix_socket", [](const Targets&) { return can_socket(AF_UNIX, SOCK_STREAM); }},
+        {"connect_what_it_inherits_to_the_database",
+         [](const Targets& t) { return can_connect_what_it_inherits(at(t, "database_socket")); }},
         {"connect_to_an_abstract_socket",
          [](const Targets&) { return can_connect_unix("hostile", true); }},
         {"load_a_bpf_program", [](const Targets&) { return can_call(SYS_bpf, 0); }},

@@ -13,6 +13,7 @@
 #include "api/base/collectives_library.h"
 #include "executor/cache/environment.h"
 #include "executor/collectives/library/collectives_mark.h"
+#include "executor/collectives/library/keep_sockets.h"
 
 namespace slipway {
 
@@ -47,6 +48,7 @@ std::unique_ptr<Member> join_members(const MemberOrder& order) {
     static const JoinEntry join = load_library();
     std::unique_ptr<Member> member;
     join(order, member);
+    keep_sockets();
     return member;
 }
 

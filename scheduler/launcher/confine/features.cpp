@@ -41,8 +41,15 @@ ConfinementFeature system_calls(const MachineSupport& machine) {
 }
 
 ConfinementFeature network(const MachineSupport& machine) {
-    if (machine.filters)
-        return {"network", true, "seccomp: no socket but a Unix one that it listens on"};
+    if (machine.filters) {
+        return {"network", true,
+                fmt::format("seccomp: no socket but those that it inherits; until the members of a "
+                            "slice have met, they connect by TCP to {}",
+                            machine.landlock >= landlock_with_tcp
+                                ? fmt::format("ports that the system chooses (Landlock {})",
+                                              machine.landlock)
+                                : "any address (the kernel has no Landlock 4)")};
+    }
     if (machine.landlock >= landlock_with_tcp) {
         return {"network", false,
                 fmt::format("Landlock {} refuses TCP alone: {}", machine.landlock, no_filter)};

@@ -21,6 +21,7 @@
 #include "api/base/collectives_library.h"
 #include "api/base/compiler_library.h"
 #include "api/base/error.h"
+#include "api/base/executor_socket.h"
 #include "api/base/posix.h"
 #include "scheduler/launcher/confine/limits.h"
 #include "scheduler/launcher/confine/paths.h"
@@ -39,6 +40,7 @@ struct Request {
     std::vector<gid_t> shared_groups;
     ResourceLimits limits;
     AllowedPaths paths;
+    std::filesystem::path socket_folder;
     std::filesystem::path compiler;
     std::filesystem::path collectives;
     std::vector<std::string> command;
@@ -55,6 +57,8 @@ void add_options(CLI::App& app, Request& request) {
     app.add_option("--read", request.paths.readable)->allow_extra_args(false);
     app.add_option("--execute", request.paths.executable)->allow_extra_args(false);
     app.add_option("--write", request.paths.writable)->allow_extra_args(false);
+    app.add_option("--socket-folder", request.socket_folder,
+                   "folder in which the program inherits a socket to listen at");
     app.add_option("--compiler", request.compiler, "library that the program may load");
     app.add_option(
         "--collectives", request.collectives,
@@ -68,6 +72,14 @@ void hand_on(const std::filesystem::path& library, const char* variable) {
     if (library.empty()) return;
     const int opened = open(library.c_str(), O_PATH);
     if (opened >= 0) setenv(variable, fmt::format("/proc/self/fd/{}", opened).c_str(), 1);
+}
+
+/// Made as the program's own user, while it may still be made.
+void hand_on_socket(const std::filesystem::path& folder) {
+    if (folder.empty()) return;
+    const UniqueFd socket = listen_unix(folder, executor_socket_name);
+    const int inherited = fcntl(socket.get(), F_DUPFD, 0);
+    if (inherited >= 0) setenv(executor_socket_variable, fmt::format("{}", inherited).c_str(), 1);
 }
 
 int become(Request& request) {
@@ -84,6 +96,7 @@ int become(Request& request) {
             request.paths.readable.emplace_back(path);
     const UniqueFd path_rules = make_path_rules(request.paths);
     drop_privileges(request.user, request.shared_groups);
+    hand_on_socket(request.socket_folder);
     // What the kernel does not have is left out: whether to start at all without it is the
     // service's decision (--confinement), which asks confinement_features().
     enforce_path_rules(path_rules);

@@ -8,9 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #include "api/base/error.h"
 #include "api/base/posix.h"
@@ -36,12 +38,19 @@ struct RulesetAttributes {
     std::uint64_t scoped = 0;
 };
 
+constexpr int rule_of_port = 2;    // version 4, LANDLOCK_RULE_NET_PORT
+
+struct PortAttributes {
+    std::uint64_t allowed_access = 0;
+    std::uint64_t port = 0;
+};
+
 constexpr std::uint64_t read_rights = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t execute_rights = read_rights | LANDLOCK_ACCESS_FS_EXECUTE;
 constexpr std::uint64_t write_rights =
     read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REFER | access_truncate;
+    LANDLOCK_ACCESS_FS_REFER | access_truncate;
 /// Those that make sense for something that is not a folder.
 constexpr std::uint64_t file_rights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                       LANDLOCK_ACCESS_FS_READ_FILE | access_truncate;
@@ -76,6 +85,23 @@ void allow(const UniqueFd& rules, std::uint64_t handled, const std::filesystem::
         throw_errno(fmt::format("{} cannot be allowed", path.string()));
 }
 
+void allow_port(const UniqueFd& rules, std::uint64_t port, std::uint64_t rights) {
+    const PortAttributes rule{.allowed_access = rights, .port = port};
+    if (syscall(SYS_landlock_add_rule, rules.get(), rule_of_port, &rule, 0) != 0)
+        throw_errno(fmt::format("TCP port {} cannot be allowed", port));
+}
+
+/// Members of a slice listen on ports that the system chooses. Those of other hosts may be others
+/// than ours, by default they are Linux's.
+void allow_chosen_ports(const UniqueFd& rules) {
+    constexpr int linux_first = 32768, linux_last = 60999;
+    int first = linux_first, last = linux_last;
+    std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first >> last;
+    allow_port(rules, 0, access_bind_tcp);
+    for (int port = std::min(first, linux_first); port <= std::max(last, linux_last); ++port)
+        allow_port(rules, std::uint64_t(port), access_connect_tcp);
+}
+
 }    // namespace
 
 int landlock_version() {
@@ -87,8 +113,7 @@ int landlock_version() {
 UniqueFd make_path_rules(const AllowedPaths& paths) {
     const int version = landlock_version();
     if (version == 0) return {};
-    RulesetAttributes attributes = attributes_of(version);
-    if (paths.connects) attributes.handled_access_net = 0;
+    const RulesetAttributes attributes = attributes_of(version);
     UniqueFd rules(int(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
     // An older kernel refuses a larger structure only when what it does not know is not 0.
     if (!rules) throw_errno("the rules for files cannot be made");
@@ -100,6 +125,7 @@ UniqueFd make_path_rules(const AllowedPaths& paths) {
     allow_all(paths.readable, read_rights);
     allow_all(paths.executable, execute_rights);
     allow_all(paths.writable, write_rights);
+    if (paths.connects && attributes.handled_access_net != 0) allow_chosen_ports(rules);
     return rules;
 }
 

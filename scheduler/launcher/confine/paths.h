@@ -13,7 +13,8 @@ struct AllowedPaths {
     std::vector<std::filesystem::path> readable;
     std::vector<std::filesystem::path> executable;    ///< and readable
     std::vector<std::filesystem::path> writable;      ///< and readable; no links, no devices
-    bool connects = false;                            ///< TCP is not taken away
+    /// Connects by TCP to ports that the system gives to who asks for any, and listens on such.
+    bool connects = false;
 };
 
 constexpr int landlock_with_truncation = 3;
@@ -30,9 +31,9 @@ int landlock_version();
 UniqueFd make_path_rules(const AllowedPaths& paths);
 
 /// Confines this thread and what it becomes to the paths of the rules, to its own abstract sockets
-/// and to signals among its own (Landlock 6), and takes TCP away (Landlock 4) unless the paths were
-/// of somebody who connects. Without rules
-/// nothing is confined. errors  throws unavailable with the system's reason
+/// and to signals among its own (Landlock 6), and takes TCP away (Landlock 4), from who connects
+/// all but the ports that the system gives. Without rules nothing is confined.
+/// errors  throws unavailable with the system's reason
 void enforce_path_rules(const UniqueFd& rules);
 
 }    // namespace slipway

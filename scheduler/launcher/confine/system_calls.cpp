@@ -5,6 +5,7 @@
 #include <linux/netlink.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -71,10 +72,9 @@ constexpr std::array plain{
     SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getresuid), SCMP_SYS(getresgid),
     SCMP_SYS(getgroups), SCMP_SYS(getpgrp), SCMP_SYS(uname), SCMP_SYS(sysinfo), SCMP_SYS(getrlimit),
     SCMP_SYS(setrlimit), SCMP_SYS(getrusage), SCMP_SYS(getrandom),
-    // a Unix socket to listen on; socket is below, connect is nowhere
-    SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
-    SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),
-    SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg)};
+    // the sockets that it inherits; sending is below, making and connecting is for members alone
+    SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown), SCMP_SYS(getsockname),
+    SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg)};
 
 /// Their first argument names a process, and the kernel lets them act on every process of the same
 /// user: the service itself, where it is not root. Only 0, the caller, is allowed.
@@ -185,23 +185,32 @@ void allow_threads(Filter& filter) {
         filter.allow_if(SCMP_SYS(prctl), {equal(0, option)});
 }
 
-void allow_terminals_and_sockets(Filter& filter) {
+void allow_terminals_and_sending(Filter& filter) {
     for (const scmp_datum_t request : {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX})
         filter.allow_if(SCMP_SYS(ioctl), {equal(1, request)});
-    // Types carry flags beside them; a datagram could be sent to anybody without connecting.
-    constexpr scmp_datum_t type_bits = 0xf;
-    filter.allow_if(SCMP_SYS(socket), {equal(0, AF_UNIX), masked(1, type_bits, SOCK_STREAM)});
+    // With this flag a message connects first, and nothing that governs connect sees it.
+    filter.allow_if(SCMP_SYS(sendto), {masked(3, MSG_FASTOPEN, 0)});
+    filter.allow_if(SCMP_SYS(sendmsg), {masked(2, MSG_FASTOPEN, 0)});
 }
 
 /// Of a member of a slice: it connects to the others, and Gloo asks for the interface of its
-/// address by a netlink socket, with which a process without privileges can only read.
+/// address by a netlink socket, with which a process without privileges can only read. Never a Unix
+/// socket: the database's and the machine's are Unix sockets, and no filter sees an address. Of
+/// TCP, Landlock sees the port, but not that of its relatives such as MPTCP.
 void allow_connections(Filter& filter) {
-    constexpr scmp_datum_t type_bits = 0xf;
+    constexpr scmp_datum_t type_bits = 0xf;    // flags are beside them
     for (const scmp_datum_t family : {AF_INET, AF_INET6})
-        filter.allow_if(SCMP_SYS(socket), {equal(0, family), masked(1, type_bits, SOCK_STREAM)});
+        for (const scmp_datum_t protocol : {0, int(IPPROTO_TCP)})
+            filter.allow_if(SCMP_SYS(socket), {equal(0, family), masked(1, type_bits, SOCK_STREAM),
+                                               equal(2, protocol)});
     filter.allow_if(SCMP_SYS(socket), {equal(0, AF_NETLINK), equal(2, NETLINK_ROUTE)});
-    for (const int call : {SCMP_SYS(connect), SCMP_SYS(setsockopt), SCMP_SYS(epoll_create)})
+    for (const int call : {SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(connect),
+                           SCMP_SYS(setsockopt), SCMP_SYS(epoll_create)})
         filter.allow(call);
+    // Once it has met the others it takes all this from itself (executor/collectives/library).
+    filter.allow_if(SCMP_SYS(prctl), {equal(0, PR_GET_NO_NEW_PRIVS)});
+    filter.allow_if(SCMP_SYS(seccomp),
+                    {equal(0, SECCOMP_SET_MODE_FILTER), equal(1, SECCOMP_FILTER_FLAG_TSYNC)});
 }
 
 }    // namespace
@@ -223,7 +232,7 @@ bool allow_system_calls(bool connects) {
     allow_marking_as_used(filter);
     allow_descriptors(filter);
     allow_threads(filter);
-    allow_terminals_and_sockets(filter);
+    allow_terminals_and_sending(filter);
     if (connects) allow_connections(filter);
     filter.load();
     return true;

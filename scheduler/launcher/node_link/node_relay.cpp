@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "api/base/error.h"
+#include "api/base/executor_socket.h"
 #include "api/base/id.h"
 #include "api/base/posix.h"
 #include "scheduler/launcher/node_link/announcement.h"
@@ -126,7 +127,7 @@ struct NodeRelay::Parts {
     /// None: the service has gone meanwhile, or the program has ended.
     std::optional<UniqueFd> connect_program(const SecretChannel& channel) {
         while (!ending) {
-            if (auto program = connect_unix(options.folder, "executor.sock")) return program;
+            if (auto program = connect_unix(options.folder, executor_socket_name)) return program;
             // What the service says stays where it is: only its end is of interest.
             if (wait({{channel.fd(), POLLRDHUP, 0}}, program_pause)) return std::nullopt;
         }

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 namespace slipway {
 namespace {
 
@@ -22,17 +20,6 @@ TEST(SliceMemory, its_size_stays) {
     EXPECT_NE(ftruncate(memory.get(), facts.st_size + 4096), 0);
     EXPECT_NE(pwrite(memory.get(), "x", 1, facts.st_size), 1);
     EXPECT_NE(fcntl(memory.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0) << "for the others";
-}
-
-TEST(SliceMemory, an_environment_that_names_no_descriptor_means_none) {
-    for (const char* text : {"", "six", "6 ", "-", "99999999999999999999"}) {
-        setenv(slice_memory_variable, text, 1);
-        EXPECT_EQ(inherited_slice_memory(), -1) << text;
-    }
-    setenv(slice_memory_variable, "6", 1);
-    EXPECT_EQ(inherited_slice_memory(), 6);
-    unsetenv(slice_memory_variable);
-    EXPECT_EQ(inherited_slice_memory(), -1);
 }
 
 }    // namespace

@@ -16,6 +16,7 @@
 #include "scheduler/launcher/hand_over.h"
 #include "scheduler/launcher/local_launcher.h"
 #include "scheduler/launcher/process.h"
+#include "tests/scheduler/launcher/confined.h"
 #include "tests/scheduler/launcher/exit_of.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -25,86 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t test_user = 880001;
-
-class Confined : public ::testing::Test {
-protected:
-    void SetUp() override {
-        fs::permissions(folder.path(), fs::perms(0755));
-        for (const char* name : {"run", "data", "secret"})
-            fs::create_directories(folder.path() / name);
-        folder.write("data/sample", "a sample");
-        folder.write("secret/token", "a token");
-        confinement.confiner = fs::path(SLIPWAY_BIN_DIR) / "slipway-confine";
-        confinement.paths.readable = {folder.path() / "data"};
-        confinement.paths.writable = {folder.path() / "run"};
-        if (geteuid() == 0) {
-            confinement.user = test_user;
-            // All of it belongs to that user, as all belongs to one user where the service is not
-            // root: permissions must not be what stops an attempt.
-            for (const char* name : {"run", "data", "secret"})
-                hand_over(folder.path() / name, test_user);
-        }
-    }
-
-    RunningProcess start(const std::string& script, const fs::path& output) const {
-        return spawn({.program = program,
-                      .arguments = {"-I", "-S", "-c", "import os, socket, ctypes, sys\n" + script},
-                      .folder = folder.path() / "run",
-                      .output = output,
-                      .result = {}},
-                     {.confinement = confinement});
-    }
-
-    /// What the script printed, and " status N" when it did not end with 0.
-    std::string run(const std::string& script) {
-        const fs::path output = folder.path() / "output";
-        fs::remove(output);
-        const RunningProcess process = start(script, output);
-        std::optional<int> status;
-        EXPECT_TRUE(eventually(
-            [&] {
-                status = reap(process);
-                return status.has_value();
-            },
-            std::chrono::seconds(30)));
-        std::string said = read_file(folder.path() / "output");
-        if (status != 0) said += fmt::format(" status {}", status.value_or(-1));
-        return said;
-    }
-
-    /// The name of the error that the expression raises; "done" when it raises none.
-    std::string attempt(const std::string& expression) {
-        return run(
-            fmt::format("try:\n  {}\n  print('done', end='')\n"
-                        "except Exception as e:\n  print(type(e).__name__, end='')\n",
-                        expression));
-    }
-
-    /// Another process of the same user, as another job of the project is.
-    struct Sibling {
-        RunningProcess process;
-        ~Sibling() {
-            signal_group(process, SIGKILL);
-            eventually([this] { return reap(process).has_value(); });
-        }
-        std::string limits() const {
-            return read_file(fmt::format("/proc/{}/limits", process.id.pid));
-        }
-    };
-
-    TempFolder folder;
-    fs::path program = "/usr/bin/python3";
-    Confinement confinement;
-};
-
 TEST_F(Confined, what_an_executor_needs_works) {
     EXPECT_EQ(run("print(open('../data/sample').read(), end='')"), "a sample");
     EXPECT_EQ(run("os.mkdir('a'); open('a/b', 'w').write('x'); os.rename('a/b', 'c'); "
                   "open('c', 'r+').truncate(); open('c', 'w'); os.remove('c'); os.rmdir('a'); "
-                  "print('done', end='')"),
-              "done");
-    EXPECT_EQ(run("s = socket.socket(socket.AF_UNIX); s.bind('control.sock'); s.listen(); "
                   "print('done', end='')"),
               "done");
     EXPECT_EQ(run("import threading; t = threading.Thread(target=lambda: print('done', end='')); "
@@ -198,32 +123,6 @@ TEST_F(Confined, no_link_leads_out_and_none_can_be_left_for_others) {
     EXPECT_EQ(attempt("os.link('../data/sample', 'made')"), "PermissionError");
     EXPECT_EQ(attempt("os.mkfifo('made')"), "PermissionError");
     EXPECT_FALSE(fs::exists(fs::symlink_status(folder.path() / "run" / "made")));
-}
-
-TEST_F(Confined, nobody_is_reached_by_network_or_socket) {
-    for (const std::string family : {"AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET"})
-        EXPECT_EQ(attempt(fmt::format("socket.socket(socket.{}, socket.SOCK_RAW if '{}' != "
-                                      "'AF_INET' else socket.SOCK_STREAM)",
-                                      family, family)),
-                  "PermissionError")
-            << family;
-    EXPECT_EQ(attempt("socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)"), "PermissionError");
-    EXPECT_EQ(attempt("socket.socket(socket.AF_UNIX).connect('\\0abstract')"), "PermissionError");
-    EXPECT_EQ(attempt("socket.socketpair()"), "PermissionError");
-}
-
-// Goal: a member of a slice reaches the others by TCP, and nobody in another way.
-TEST_F(Confined, a_member_of_a_slice_connects_by_tcp_alone) {
-    confinement.connects = true;
-    EXPECT_EQ(run("a = socket.socket(); a.bind(('127.0.0.1', 0)); a.listen(); "
-                  "b = socket.create_connection(a.getsockname()); b.sendall(b'done'); "
-                  "print(a.accept()[0].recv(4).decode(), end='')"),
-              "done");
-    for (const char* other :
-         {"socket.AF_INET, socket.SOCK_DGRAM", "socket.AF_INET, socket.SOCK_RAW",
-          "socket.AF_INET6, socket.SOCK_DGRAM", "socket.AF_PACKET, socket.SOCK_RAW",
-          "socket.AF_UNIX, socket.SOCK_DGRAM"})
-        EXPECT_EQ(attempt(fmt::format("socket.socket({})", other)), "PermissionError") << other;
 }
 
 TEST_F(Confined, no_process_is_made_and_none_is_signalled) {

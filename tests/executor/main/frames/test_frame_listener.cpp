@@ -2,9 +2,13 @@
 
 #include "executor/main/frames/frame_listener.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "api/base/error.h"
+#include "api/base/executor_socket.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -33,6 +37,19 @@ TEST_F(FrameListenerTest, one_that_came_along_is_used_again) {
     EXPECT_TRUE(is_heard(second)) << "before the run begins";
     EXPECT_EQ(listener.listen_in(second), before);
     EXPECT_TRUE(is_heard(second));
+}
+
+// Goal: a confined process, which may make no socket, listens at the one that it inherits.
+TEST_F(FrameListenerTest, one_that_was_inherited_is_used_once) {
+    UniqueFd made = listen_unix(first, executor_socket_name);
+    const int inherited = fcntl(made.get(), F_DUPFD, 0);
+    made.reset();
+    setenv(executor_socket_variable, std::to_string(inherited).c_str(), 1);
+    EXPECT_EQ(listener.listen_in(first), inherited);
+    EXPECT_TRUE(is_heard(first));
+    EXPECT_EQ(fcntl(inherited, F_GETFD), FD_CLOEXEC);
+    FrameListener other;
+    EXPECT_NE(other.listen_in(second), inherited);
 }
 
 TEST_F(FrameListenerTest, one_that_stayed_behind_or_is_not_ours_is_replaced) {
