@@ -57,7 +57,7 @@ UniqueFd lock_cluster(const ClusterLayout& layout) {
 }
 
 bool answers(const ClusterLayout& layout) {
-    return PQping(address_of(layout, "postgres").c_str()) == PQPING_OK;
+    return PQping(address_of(layout, "slipway").c_str()) == PQPING_OK;
 }
 
 /// Waits until it answers; false when it ended before.
@@ -101,6 +101,22 @@ struct Cluster::State {
                         fmt::format("PostgreSQL did not start: {}", end_of_log(layout))};
         }
         log_info("the private PostgreSQL runs", {{"pid", started}});
+    }
+
+    /// As start(), with its roles.
+    void start_with_roles(bool is_new) {
+        if (is_new) make_roles(layout, tools, account, options.durable);
+        start();
+        if (has_roles(layout)) return;
+        log_info("the private PostgreSQL gets its roles", {{"pid", pid.load()}});
+        shut_down();
+        clear_remains(layout);
+        make_roles(layout, tools, account, options.durable);
+        start();
+        if (has_roles(layout)) return;
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("the private PostgreSQL has no plain role for the service: {}",
+                                end_of_log(layout))};
     }
 
     /// Starts it again whenever it dies, until asked to stop.
@@ -184,11 +200,11 @@ Cluster::Cluster(ClusterOptions options) : state_(std::make_unique<State>(std::m
     State& state = *state_;
     make_folders(state.layout, state.account);
     state.lock = lock_cluster(state.layout);
-    create_cluster(state.layout, state.tools, state.account, state.options.durable);
+    const bool is_new =
+        create_cluster(state.layout, state.tools, state.account, state.options.durable);
     write_access(state.layout, state.account);
     try {
-        state.start();
-        make_roles(state.layout);
+        state.start_with_roles(is_new);
     } catch (const Error&) {
         // A cluster that was started but is of no use is not left behind.
         state.shut_down();

@@ -154,9 +154,9 @@ void make_folders(const ClusterLayout& layout, const std::optional<Account>& acc
     own_folder(layout.sockets, account);
 }
 
-void create_cluster(const ClusterLayout& layout, const fs::path& tools,
+bool create_cluster(const ClusterLayout& layout, const fs::path& tools,
                     const std::optional<Account>& account, bool durable) {
-    if (fs::exists(layout.data / "PG_VERSION")) return;
+    if (fs::exists(layout.data / "PG_VERSION")) return false;
     // Beside its place first: an interrupted initdb leaves nothing that looks like a cluster.
     const fs::path fresh = layout.folder / "data.new";
     fs::remove_all(fresh);
@@ -175,6 +175,7 @@ void create_cluster(const ClusterLayout& layout, const fs::path& tools,
     if (durable) sync_folder(fresh, syncfs);
     fs::rename(fresh, layout.data);
     if (durable) sync_folder(layout.folder, fsync);
+    return true;
 }
 
 std::optional<pid_t> find_postmaster(const ClusterLayout& layout) {
@@ -244,6 +245,18 @@ Command postmaster_command(const ClusterLayout& layout, const fs::path& tools,
         command.words.emplace_back("-c");
         command.words.push_back(setting);
     }
+    return command;
+}
+
+Command single_user_command(const ClusterLayout& layout, const fs::path& tools,
+                            const std::optional<Account>& account, bool durable,
+                            const std::string& database) {
+    Command command{
+        .words = {(tools / "postgres").string(), "--single", "-j", "-D", layout.data.string()},
+        .account = account,
+        .output = layout.log};
+    if (!durable) command.words.insert(command.words.end(), {"-c", "fsync=off"});
+    command.words.push_back(database);
     return command;
 }
 

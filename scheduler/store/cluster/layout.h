@@ -31,8 +31,8 @@ std::filesystem::path find_tools(const ClusterLayout& layout, const std::filesys
 /// first folder that the account cannot enter, with the way out.
 void make_folders(const ClusterLayout& layout, const std::optional<Account>& account);
 
-/// Makes the cluster when it is absent: wholly or not at all, even when interrupted.
-void create_cluster(const ClusterLayout& layout, const std::filesystem::path& tools,
+/// Makes the cluster when it is absent: wholly or not at all, even when interrupted. True: it was.
+bool create_cluster(const ClusterLayout& layout, const std::filesystem::path& tools,
                     const std::optional<Account>& account, bool durable);
 
 /// The postmaster that runs on this data folder: postmaster.pid names it, and the process is a
@@ -50,6 +50,12 @@ void clear_remains(const ClusterLayout& layout);
 /// The command that runs it in the foreground.
 Command postmaster_command(const ClusterLayout& layout, const std::filesystem::path& tools,
                            const std::optional<Account>& account, bool durable);
+
+/// The command that runs statements from its stdin as the superuser, each up to a semicolon and an
+/// empty line, while no postmaster runs. One that is refused keeps none of the others from running.
+Command single_user_command(const ClusterLayout& layout, const std::filesystem::path& tools,
+                            const std::optional<Account>& account, bool durable,
+                            const std::string& database);
 
 /// libpq's key=value text for a database of the cluster.
 std::string address_of(const ClusterLayout& layout, const std::string& database,

@@ -38,6 +38,7 @@ struct Plan {
     std::vector<char*> words;
     std::vector<char*> environment;
     const Account* account;
+    int input;
     int output;
     int report;    ///< errno goes here when the program cannot be started
     bool dies_with_us;
@@ -64,8 +65,7 @@ bool become(const Account& account) {
     sigprocmask(SIG_SETMASK, &none, nullptr);
     setsid();
     umask(077);
-    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (chdir("/") != 0 || dup2(input, 0) < 0 || dup2(plan.output, 1) < 0 ||
+    if (chdir("/") != 0 || dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 ||
         dup2(plan.output, 2) < 0) {
         give_up(plan);
     }
@@ -90,6 +90,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 [[noreturn]] void fail_to_start(const std::string& what, int reason) {
     throw Error{ErrorCode::exhausted,
                 fmt::format("cannot start {}: {}", what, std::strerror(reason))};
+}
+
+UniqueFd open_input(const Command& command) {
+    const fs::path path = command.input.empty() ? fs::path("/dev/null") : command.input;
+    UniqueFd input(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!input) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot read {}: {}", path.string(), std::strerror(errno))};
+    }
+    return input;
 }
 
 UniqueFd open_output(const Command& command) {
@@ -151,6 +161,7 @@ pid_t start_process(const Command& command) {
     std::vector<std::string> words = command.words;
     std::vector<std::string> environment{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"};
     environment.insert(environment.end(), command.environment.begin(), command.environment.end());
+    const UniqueFd input = open_input(command);
     const UniqueFd output = open_output(command);
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_start(words[0], errno);
@@ -159,6 +170,7 @@ pid_t start_process(const Command& command) {
     const Plan plan{.words = pointers(words),
                     .environment = pointers(environment),
                     .account = command.account ? &*command.account : nullptr,
+                    .input = input.get(),
                     .output = output.get(),
                     .report = writer.get(),
                     .dies_with_us = command.dies_with_us,

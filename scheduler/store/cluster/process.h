@@ -26,11 +26,13 @@ struct Command {
     std::vector<std::string> words{};          ///< program with full path, then its arguments
     std::optional<Account> account{};          ///< nothing: as we are
     std::vector<std::string> environment{};    ///< NAME=value, beside PATH, LC_ALL and TZ
+    std::filesystem::path input{};             ///< of stdin; empty: /dev/null
     std::filesystem::path output{};    ///< stdout and stderr are appended to it; empty: /dev/null
     bool dies_with_us = false;         ///< SIGQUIT when the calling thread ends: for tests only
 };
 
-/// Starts it in a session of its own, in the folder /, with a clean environment and signal mask.
+/// Starts it in a session of its own, in the folder /, with a clean environment and signal mask,
+/// and with no descriptor of ours but these.
 /// Throws Error{unavailable} naming the program when it cannot be started, exhausted when we have
 /// no descriptor or process left for it.
 pid_t start_process(const Command& command);

@@ -7,16 +7,23 @@
 
 namespace slipway::store {
 
-/// Writes who may connect as which role: over the socket alone, by the operating system's word
-/// (`peer`), and only the users that run slipwayd and PostgreSQL. Takes effect with the next start
-/// or SIGHUP. errors  throws Error{unavailable} when it cannot be written
+/// Writes who may connect: over the socket alone, as the plain role to its database alone, by the
+/// operating system's word (`peer`), and only the users that run slipwayd and PostgreSQL. Takes
+/// effect with the next start or SIGHUP. errors  throws Error{unavailable} when it cannot be
+/// written
 void write_access(const ClusterLayout& layout, const std::optional<Account>& account);
 
-/// The roles of a running cluster and its database `slipway`: the role `slipway` owns that database
-/// and may do nothing else; the superuser is `postgres`, for this function alone. Brings the
-/// clusters of the first version, whose `slipway` was the superuser, to the same state and keeps
-/// what is in them. Interrupted, it goes on with the next start; done, it changes nothing.
+/// Whether the running cluster has its roles and the database `slipway`, as make_roles() makes
+/// them.
+bool has_roles(const ClusterLayout& layout);
+
+/// The role `slipway` owns the database of that name and may do nothing else; the superuser is
+/// `postgres`, as whom nobody can connect. No postmaster may run: only PostgreSQL's single-user
+/// mode does this. Brings clusters of earlier versions to the same state and keeps what is in them.
+/// Interrupted, it goes on the next time; done, it changes nothing. Whether it was done,
+/// has_roles() says.
 /// errors  throws Error
-void make_roles(const ClusterLayout& layout);
+void make_roles(const ClusterLayout& layout, const std::filesystem::path& tools,
+                const std::optional<Account>& account, bool durable);
 
 }    // namespace slipway::store

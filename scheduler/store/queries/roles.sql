@@ -1,24 +1,22 @@
--- make_upgrade_role: a role of the same rights, because no session can rename its own
+-- make_roles: the superuser is postgres, slipway a plain role, and there are no others that log in
 do $$ begin
-    if not exists (select from pg_roles where rolname = 'slipway_upgrade') then
-        create role slipway_upgrade superuser login;
+    -- initdb's superuser cannot be dropped or lose its rights, and no session can rename its own role
+    if exists (select from pg_roles where rolname = 'slipway' and oid = 10) then
+        drop role if exists slipway_upgrade;
+        create role slipway_upgrade superuser;
+        set local session authorization slipway_upgrade;
+        alter role slipway rename to postgres;
+        set local session authorization postgres;
     end if;
-end $$
-
--- free_role_name: the superuser that initdb made gets the name it has everywhere
-do $$ begin
-    alter role slipway rename to postgres;
-    create role slipway login;
-end $$
-
--- make_roles: the service's plain role; of an upgrade nothing stays
-do $$ begin
     drop role if exists slipway_upgrade;
     if not exists (select from pg_roles where rolname = 'slipway') then
         create role slipway login;
     end if;
     alter role slipway nosuperuser nocreatedb nocreaterole noreplication nobypassrls;
 end $$
+
+-- create_database: the database of a private cluster
+create database slipway
 
 -- own_database: the service's database is the service's
 alter database slipway owner to slipway
@@ -50,3 +48,17 @@ begin
         execute format('alter %s %s owner to slipway', one.kind, one.name);
     end loop;
 end $$
+
+-- has_roles: whether all of this has been done, asked by who wants to be the plain role
+-- out    found
+select not (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)
+       and (select datdba = pg_roles.oid from pg_database where datname = 'slipway')
+       and not exists (select from pg_class
+                       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
+                         and relowner <> pg_roles.oid)
+       and not exists (select from pg_proc where pronamespace = 'public'::regnamespace and proowner <> pg_roles.oid)
+       and not exists (select from pg_type
+                       where typnamespace = 'public'::regnamespace and typowner <> pg_roles.oid and typtype in ('e', 'd', 'r'))
+       as found
+from pg_roles
+where rolname = 'slipway'

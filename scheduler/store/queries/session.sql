@@ -53,10 +53,3 @@ from led
 -- in     $1 name  $2 term
 -- locks  the row of the name, shared, until the commit
 select check_leader($1, $2::bigint)
-
--- has_database: in a new private cluster there is none yet
--- out    found
-select exists (select from pg_database where datname = 'slipway') as found
-
--- create_database: the database of a private cluster
-create database slipway

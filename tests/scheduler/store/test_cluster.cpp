@@ -225,6 +225,52 @@ TEST_F(ClusterTest, the_service_is_a_plain_role) {
     expect_plain_role(cluster.database_url());
 }
 
+/// The message with which a connection of ours is refused; empty: it is not.
+std::string connection_problem(const ClusterLayout& layout, const std::string& database,
+                               const std::string& role) {
+    const std::unique_ptr<pg_conn, void (*)(pg_conn*)> session(
+        PQconnectdb(address_of(layout, database, role).c_str()), PQfinish);
+    return PQstatus(session.get()) == CONNECTION_OK ? "" : PQerrorMessage(session.get());
+}
+
+// Goal: who reaches the socket in the service's name gets nothing that the service does not need.
+TEST_F(ClusterTest, nobody_connects_as_a_superuser) {
+    const Cluster cluster(options());
+    EXPECT_EQ(connection_problem(layout, "slipway", "slipway"), "");
+    for (const char* database : {"slipway", "postgres", "template1"})
+        for (const char* role : {"postgres", "slipway_upgrade", "root", "games"})
+            EXPECT_THAT(connection_problem(layout, database, role),
+                        HasSubstr("pg_hba.conf rejects"))
+                << database << role;
+    EXPECT_THAT(connection_problem(layout, "postgres", "slipway"),
+                HasSubstr("pg_hba.conf rejects"));
+}
+
+// Goal: a home whose users could be the superuser is taken over, while its PostgreSQL still runs.
+TEST_F(ClusterTest, one_with_a_superuser_for_the_service_is_closed) {
+    auto first = std::make_unique<Cluster>(options());
+    migrations::up(first->database_url());
+    const int running = first->pid();
+    first->release();
+    first.reset();
+    const auto write = [&](const char* name, const std::string& text) {
+        std::ofstream(layout.data / name) << text;
+    };
+    write("pg_hba.conf", "local all all trust\n");
+    kill(running, SIGHUP);
+    ASSERT_TRUE(
+        eventually([&] { return connection_problem(layout, "postgres", "postgres").empty(); }));
+    // As a backup that a superuser has restored.
+    ASSERT_EQ(answer(address_of(layout, "slipway", "postgres"), "create table left_over (i int)"),
+              "done");
+    for (int start = 0; start < 2; ++start) {
+        const Cluster cluster(options());
+        expect_plain_role(cluster.database_url());
+        EXPECT_THAT(connection_problem(layout, "postgres", "postgres"), HasSubstr("rejects"));
+        EXPECT_EQ(migrations::status(cluster.database_url()).size(), migrations::all().size());
+    }
+}
+
 // Goal: what the first version laid out, a superuser `slipway` whom anybody is trusted to be, goes
 // on without loss, whether it runs still or not, and also when the change was interrupted.
 TEST_F(ClusterTest, one_of_the_first_version_is_taken_over) {
@@ -246,11 +292,9 @@ TEST_F(ClusterTest, one_of_the_first_version_is_taken_over) {
     ASSERT_EQ(answer(address, "select rolsuper from pg_roles where rolname = current_user"), "t");
     ASSERT_EQ(answer(address, "create role slipway_upgrade superuser login"), "done");
     const std::string tables = answer(address, "select count(*) from pg_class");
-    for (const bool runs : {true, false}) {
+    for (int start = 0; start < 2; ++start) {
         Cluster cluster(options());
-        if (runs) {
-            EXPECT_EQ(cluster.pid(), pid);
-        }
+        EXPECT_NE(cluster.pid(), pid) << "it was stopped for this";
         expect_plain_role(address);
         EXPECT_EQ(answer(address, "select count(*) from pg_class"), tables);
         // What only an owner may: the next version's migrations.
@@ -334,6 +378,8 @@ TEST_F(ClusterTest, another_user_is_refused_even_at_an_open_socket) {
     EXPECT_TRUE(connects(postgres_account(), "slipway")) << "pg_dump, as docs/operating.md says";
     EXPECT_FALSE(connects(stranger, "slipway"));
     EXPECT_FALSE(connects(stranger, "postgres"));
+    EXPECT_FALSE(connects(std::nullopt, "postgres"));
+    EXPECT_FALSE(connects(postgres_account(), "postgres"));
 }
 
 }    // namespace
