@@ -26,6 +26,7 @@
 #include <optional>
 #include <thread>
 
+#include "api/base/descriptors.h"
 #include "api/base/error.h"
 #include "api/base/log.h"
 #include "server/http/metrics.h"
@@ -106,6 +107,7 @@ void Server::State::listen(const std::string& address) {
                                     failure.message()));
     };
     attempt(acceptor->open(endpoint.protocol(), error));
+    close_on_exec(acceptor->native_handle());
     attempt(acceptor->set_option(tcp::acceptor::reuse_address(true), error));
     if (parsed.is_v6()) attempt(acceptor->set_option(asio::ip::v6_only(false), error));
     attempt(acceptor->bind(endpoint, error));
@@ -120,6 +122,7 @@ asio::awaitable<void> Server::State::accept_from(tcp::acceptor& acceptor) {
         auto [error, socket] = co_await acceptor.async_accept(asio::make_strand(io),
                                                               asio::as_tuple(asio::use_awaitable));
         if (!error) {
+            close_on_exec(socket.native_handle());
             admit(tcp::socket(std::move(socket)));
         } else if (acceptor.is_open()) {
             // Out of descriptors or memory: those that end will give some back.

@@ -82,6 +82,7 @@ public:
         posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
         posix_spawn_file_actions_adddup2(&actions, output.theirs.get(), 1);
         posix_spawn_file_actions_adddup2(&actions, error.theirs.get(), 2);
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3);
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         sigset_t none;
