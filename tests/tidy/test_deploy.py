@@ -102,7 +102,8 @@ class Service(unittest.TestCase):
     def test_the_unit_says_what_it_must_also_where_systemd_is_not(self):
         lines = self.UNIT.read_text().splitlines()
         for line in ("User=slipway", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "PrivateTmp=yes",
-                     "KillMode=process", "UMask=0077", "StateDirectory=slipway"):
+                     "KillMode=process", "UMask=0077", "StateDirectory=slipway", "RestrictNamespaces=yes",
+                     "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK"):
             self.assertIn(line, lines)
         self.assertNotIn("MemoryDenyWriteExecute=yes", lines, "executors compile")
 
