@@ -67,6 +67,8 @@ class Service:
 
     verifies = True    # False: the test breaks them, or another version's program is run
     ready_s_max = 90
+    user = None    # of the operating system, that runs it; None: ours
+    before_exec = None    # called in its process before it is the program
 
     def __init__(self, *options):
         # Not below a 0700 folder: as root the cluster runs as the postgres user, which must reach it.
@@ -82,14 +84,19 @@ class Service:
     def start(self):
         with open(self.home / "out.log", "ab") as log:
             self.process = subprocess.Popen(
-                [BIN / "slipwayd", "serve", "--home", self.home, "--port", str(self.port), "--dataset-root", self.data,
-                 *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+                [*self.as_user(self.user), BIN / "slipwayd", "serve", "--home", self.home, "--port", str(self.port), "--dataset-root", self.data,
+                 *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, preexec_fn=self.before_exec)
         try:
             wait_for(self.is_ready, "slipwayd to be ready", self.ready_s_max)
         except AssertionError as error:
             said = [file.read_text()[-3000:] for file in (self.home / "slipwayd.log", self.home / "out.log") if file.exists()]
             raise AssertionError(f"{error}; it said:\n" + "\n".join(said)) from None
         return self
+
+    @staticmethod
+    def as_user(name):
+        """The beginning of a command that only root may give."""
+        return ["setpriv", f"--reuid={name}", f"--regid={name}", "--clear-groups"] if name else []
 
     def is_ready(self):
         assert self.process.poll() is None, "slipwayd ended"
@@ -115,7 +122,7 @@ class Service:
         """What `slipwayd verify` says of the running service, when a promise is broken."""
         database = [word for name, value in zip(self.options, self.options[1:]) if str(name).startswith("--database")
                     for word in (name, value)]
-        done = subprocess.run([BIN / "slipwayd", "verify", *(database or ("--home", self.home, "--files"))],
+        done = subprocess.run([*self.as_user(self.user), BIN / "slipwayd", "verify", *(database or ("--home", self.home, "--files"))],
                               capture_output=True, text=True, timeout=600)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
@@ -262,7 +269,7 @@ class Service:
         lines = (cluster / "postmaster.pid").read_text().splitlines()
         command = ["psql", "-h", lines[4], "-p", lines[3], "-U", "slipway", "-d", "slipway", "-At", "-F", "\t", "-c", text]
         if os.getuid() == 0:
-            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
+            command = [*self.as_user(self.user or "postgres"), *command]
         done = subprocess.run(command, capture_output=True, text=True, cwd="/")
         assert done.returncode == 0, done.stderr
         return [line.split("\t") for line in done.stdout.splitlines()]

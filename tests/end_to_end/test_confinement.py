@@ -3,16 +3,23 @@
 Method: a stand-in for slipway-executor (hostile_executor.cpp) tries every escape that it knows, and the results are
 compared with what `GET /v1/capabilities` says that this machine enforces.
 """
+import ctypes
 import hashlib
 import json
 import os
 import pathlib
+import pwd
+import re
+import shutil
+import socket
 import stat
+import struct
 import subprocess
 import unittest
 
-from service import BIN, Service, points_job, write_points
+from service import BIN, SOURCE, Service, points_job, write_points
 
+UNIT = SOURCE / "deploy" / "slipway.service"
 HOSTILE = pathlib.Path(os.environ.get("SLIPWAY_TEST_BIN_DIR", BIN)) / "hostile_executor"
 # A hostile executor uses up the threads of its user. Tests beside this one have executors of the usual users.
 OWN_USERS = ("--executor-user-base", "1910000000")
@@ -30,6 +37,38 @@ def resident_kib(pid):
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1])
+
+
+def restrict_address_families():
+    """As systemd does for the unit: sockets of other families than its RestrictAddressFamilies cannot be made."""
+    words = re.search(r"(?m)^RestrictAddressFamilies=(.*)", UNIT.read_text())[1].split()
+    allowed = [int(getattr(socket, word)) for word in words]
+    load, equal, answer, get_nr, get_family = 0x20, 0x15, 0x06, 0, 16
+    socket_call, no_new_privs, set_seccomp, filter_mode, not_supported = 41, 38, 22, 2, 97    # of x86-64
+    code = [(load, 0, 0, get_nr), (equal, 0, len(allowed) + 2, socket_call), (load, 0, 0, get_family)]
+    code += [(equal, len(allowed) - at, 0, family) for at, family in enumerate(allowed)]
+    code += [(answer, 0, 0, 0x00050000 | not_supported), (answer, 0, 0, 0x7fff0000)]
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in code))
+    packed = struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(no_new_privs, 1, 0, 0, 0) or libc.prctl(set_seccomp, filter_mode, packed, 0, 0):
+        raise OSError(ctypes.get_errno(), "the filter cannot be set")
+
+
+def targets_of(service, other):
+    """What a hostile executor goes for."""
+    home = service.home
+    checkpoint = next((home / "store" / "checkpoints" / other).iterdir())
+    lines = (home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()
+    numbers = dict(service.sql("select name, number from project"))
+    return {
+        "home": home, "other_dataset": service.data / "theirs" / "points.csv",
+        "other_run": home / "runs" / other / "1", "other_checkpoint": checkpoint / "model.safetensors",
+        "other_report": home / "store" / "reports" / other,
+        "other_cache": home / "store" / "compile_cache" / numbers["other"],
+        "slipwayd": service.process.pid, "postmaster": lines[0], "port": service.port,
+        "database_socket": f"{lines[4]}/.s.PGSQL.{lines[3]}",
+    }
 
 
 def other_job(service):
@@ -56,32 +95,18 @@ class Confinement(unittest.TestCase):
         self.service.options = OWN_USERS + options
         self.service.start()
 
-    def targets(self, other):
-        home = self.service.home
-        checkpoint = next((home / "store" / "checkpoints" / other).iterdir())
-        lines = (home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()
-        numbers = dict(self.service.sql("select name, number from project"))
-        return {
-            "home": home, "other_dataset": self.service.data / "theirs" / "points.csv",
-            "other_run": home / "runs" / other / "1", "other_checkpoint": checkpoint / "model.safetensors",
-            "other_report": home / "store" / "reports" / other,
-            "other_cache": home / "store" / "compile_cache" / numbers["other"],
-            "slipwayd": self.service.process.pid, "postmaster": lines[0], "port": self.service.port,
-            "database_socket": f"{lines[4]}/.s.PGSQL.{lines[3]}",
-        }
-
     def test_a_hostile_executor_reaches_nothing_but_its_own_job(self):
         other = other_job(self.service)
         self.service.wait_end(other)
         self.restart_with("--executor", str(HOSTILE))
         (self.service.data / "points" / "targets.txt").write_text(
-            "".join(f"{name}={value}\n" for name, value in self.targets(other).items()))
+            "".join(f"{name}={value}\n" for name, value in targets_of(self.service, other).items()))
         job = self.service.submit(points_job(limits={"max_restarts": 0}))
         self.assertEqual(self.service.wait_end(job)["state"], "failed")
         results = (self.service.home / "runs" / job / "1" / "results.txt").read_text().splitlines()
         enforced = {one["name"]: one["enforced"] for one in self.service.get("/v1/capabilities")["confinement"]}
         print("\n" + "\n".join(results), f"\n{len(results)} attempts; enforced: {enforced}")
-        self.assertGreaterEqual(len(results), 84)
+        self.assertGreaterEqual(len(results), 88)
         may_escape = {name for feature, names in NEEDS.items() if not enforced[feature] for name in names}
         escaped = {line.split()[0] for line in results if " ESCAPED" in line}
         self.assertEqual(escaped - may_escape, set())
@@ -139,6 +164,61 @@ class Confinement(unittest.TestCase):
         else:
             self.restart_with("--confinement", "required")
             self.assertEqual(self.service.wait_end(self.service.submit(points_job()))["state"], "succeeded")
+
+
+@unittest.skipUnless(HOSTILE.exists(), "hostile_executor is not built")
+@unittest.skipUnless(os.geteuid() == 0, "only root runs a service as another user")
+class SliceOfAPlainUser(unittest.TestCase):
+    """As deploy/slipway.service runs it: executors are of the service's own user, and members of a slice connect."""
+
+    USER = "games"
+    # Gloo asks for the interface of an address: with such a socket a process without privileges can only read.
+    MAY_ESCAPE = {"open_a_netlink_socket"}
+
+    def setUp(self):
+        self.service = Service("--virtual-hosts", "2", "--cores", "8", "--job-memory-mib", "4000")
+        self.addCleanup(self.service.close)
+        # Unlike `slipwayd` it need not be readable by others.
+        self.programs = self.service.home / "programs"
+        self.programs.mkdir(mode=0o755)
+        shutil.copy(HOSTILE, self.programs)
+        write_points(self.service.data / "points")
+        account = pwd.getpwnam(self.USER)
+        os.chown(self.service.home, account.pw_uid, account.pw_gid)
+        self.service.user, self.service.before_exec = self.USER, restrict_address_families
+        self.service.start()
+        self.service.dataset("points", "csv", {"group_column": "family"})
+
+    def slice_job(self):
+        return points_job(accelerator={"slice": {"cores": 16}}, limits={"max_restarts": 0},
+                          train={"batch_size_per_core": 4})
+
+    def test_a_slice_runs_under_the_unit(self):
+        end = self.service.wait_end(self.service.submit(self.slice_job()))
+        self.assertEqual(end["state"], "succeeded", end.get("reason"))
+
+    def test_a_hostile_member_reaches_nothing_but_its_own_job(self):
+        other = other_job(self.service)
+        self.service.wait_end(other)
+        self.service.stop()
+        self.service.options += ("--executor", str(self.programs / HOSTILE.name))
+        self.service.start()
+        (self.service.data / "points" / "targets.txt").write_text(
+            "".join(f"{name}={value}\n" for name, value in targets_of(self.service, other).items()))
+        job = self.service.submit(self.slice_job())
+        self.service.wait_end(job)
+        features = {one["name"]: one for one in self.service.get("/v1/capabilities")["confinement"]}
+        may_escape = {name for feature, names in NEEDS.items() if not features[feature]["enforced"] for name in names}
+        if "Landlock" not in features["network"]["detail"]:
+            may_escape.add("call_the_api")
+        found = sorted((self.service.home / "runs" / job).rglob("results.txt"))
+        self.assertEqual(len(found), 2, found)
+        for file in found:
+            results = file.read_text().splitlines()
+            self.assertGreaterEqual(len(results), 88)
+            escaped = {line.split()[0] for line in results if " ESCAPED" in line}
+            self.assertEqual(escaped - may_escape - self.MAY_ESCAPE, set(), features)
+        self.assertTrue(self.service.is_ready(), "the service was not touched")
 
 
 if __name__ == "__main__":
