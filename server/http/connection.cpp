@@ -30,6 +30,7 @@ void Connection::stop_soon() {
 
 void Connection::make_room() {
     asio::post(wire->executor(), [self = shared_from_this()] {
+        if (!self->reserved && !self->pending) return;    // it asks at this moment
         if (self->idle)
             self->wire->cancel();
         else

@@ -17,6 +17,7 @@
 #include "server/http/client_counts.h"
 #include "server/http/gathering_lane.h"
 #include "server/http/metrics.h"
+#include "server/http/pending_connections.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/transfer_permit.h"
@@ -49,6 +50,7 @@ struct ServerCore {
     ByteBudget body_budget;
     ByteBudget answer_budget;
     LogRate request_lines;
+    PendingConnections pending;
     ClientCounts forwarded_clients;
     ClientCounts direct_clients;    // of trusted addresses, when they ask for themselves
     asio::thread_pool workers;      // run handlers
@@ -76,10 +78,13 @@ struct Connection : std::enable_shared_from_this<Connection> {
     const bool reserved;                   // above a limit: for one request of Lane::io
     std::string buffer;                    // bytes received and not yet dealt with
     bool idle = false;                     // waits for the first byte of a request
+    bool identified = false;               // a request of it has said who asks
+    bool pending = false;                  // in core.pending, or just taken out of it
     std::function<void()> on_stop = {};    // set while an event stream waits
     ClientTicket direct;                   // entered once a trusted address has asked for itself
 
-    /// Ends it now, telling a client that has not asked yet to come back. From any thread.
+    /// Ends a reserved or a pending one now, telling a client of a reserved one that has not asked
+    /// yet to come back. From any thread.
     void make_room();
     /// Ends it as soon as what is under way is done: an idle one now. From any thread.
     void stop_soon();

@@ -21,6 +21,7 @@
 #include <boost/asio/write.hpp>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -84,6 +85,7 @@ struct Server::State {
     void listen(const std::string& address);
     asio::awaitable<void> accept_from(tcp::acceptor& acceptor);
     void admit(tcp::socket socket);
+    bool is_full();
     bool has_room(const asio::ip::address& peer);
     void reserve_for(const std::shared_ptr<Connection>& connection);
     void begin(std::shared_ptr<Connection> connection);
@@ -133,14 +135,25 @@ asio::awaitable<void> Server::State::accept_from(tcp::acceptor& acceptor) {
     }
 }
 
-/// True when a connection from there is within the limits; then it is counted.
+bool Server::State::is_full() {
+    const std::lock_guard lock(mutex);
+    return connections.size() >= core.options.limits.connections + reserve.size();
+}
+
+/// True when a connection from there is within the limits, or another one makes room for it; then
+/// it is counted. Who has not said who it is must not keep those away who will.
 bool Server::State::has_room(const asio::ip::address& peer) {
-    const HttpLimits& limits = core.options.limits;
-    {
-        const std::lock_guard lock(mutex);
-        if (connections.size() >= limits.connections + reserve.size()) return false;
-    }
-    return addresses.enter(counted_address(peer), connections_max_of(peer, core.options));
+    const std::string address = counted_address(peer);
+    const bool within = addresses.enter(address, connections_max_of(peer, core.options));
+    if (within && !is_full()) return true;
+    const std::shared_ptr<Connection> oldest = core.pending.take_oldest(within ? "" : address);
+    if (oldest)
+        oldest->make_room();
+    else if (within)
+        addresses.leave(address);
+    // Counted while the other one still is.
+    if (oldest && !within) addresses.enter(address, std::numeric_limits<std::size_t>::max());
+    return oldest != nullptr;
 }
 
 void Server::State::admit(tcp::socket socket) {
@@ -174,7 +187,10 @@ void Server::State::begin(std::shared_ptr<Connection> connection) {
         const std::lock_guard lock(mutex);
         connections.emplace(connection.get(), connection);
     }
-    if (connection->reserved) reserve_for(connection);
+    if (connection->reserved)
+        reserve_for(connection);
+    else
+        core.pending.enter(connection);
     core.metrics.connections_changed(1);
     asio::co_spawn(connection->wire->executor(), serve(connection),
                    [this, connection](const std::exception_ptr& failure) {
@@ -188,6 +204,7 @@ void Server::State::begin(std::shared_ptr<Connection> connection) {
 }
 
 void Server::State::end(Connection* connection) {
+    core.pending.leave(*connection);
     core.metrics.connections_changed(-1);
     if (!connection->reserved) addresses.leave(counted_address(connection->peer));
     const std::lock_guard lock(mutex);

@@ -22,8 +22,10 @@ struct HttpLimits {
     std::size_t target_bytes = 8 * 1024;           ///< 414
     std::size_t chunk_extra_bytes = 1024;          ///< chunk extensions and trailers together: 400
     std::size_t requests_per_connection = 1000;    ///< then "Connection: close"
-    std::size_t connections = 8192;                ///< above: 503 with Retry-After
-    /// Of one IPv4 address or IPv6 /64; above: 503 with Retry-After. Those of a trusted proxy are
+    /// Above this and the next two, the connection that has waited longest without its client
+    /// having said who it is makes room (pending_connections.h); without one: 503 with Retry-After.
+    std::size_t connections = 8192;
+    /// Of one IPv4 address or IPv6 /64. Those of a trusted proxy are
     /// counted by the address it forwards, as requests under way.
     std::size_t connections_per_address = 100;
     std::size_t connections_of_loopback = 1024;    ///< this machine's programs have it in common

@@ -87,6 +87,10 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.response = problem_response(*problem, exchange.request.request_id);
         co_return;
     }
+    // What follows asks who it is, or is over at once. The rest would be a way to hold a place.
+    const bool sends_unasked =
+        exchange.head.has_body() && !exchange.route->admit && !exchange.route->receive;
+    if (!sends_unasked) connection.core.pending.leave(connection);
     if (exchange.head.has_body() && exchange.route->admit) {
         exchange.admits_late = has_whole_body(connection, exchange);
         if (!exchange.admits_late) {
@@ -107,6 +111,7 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
     if (end.kind == BodyEnd::Kind::broken) exchange.broken = true;
     if (end.kind == BodyEnd::Kind::complete) {
         exchange.close = close_after;
+        connection.core.pending.leave(connection);
         co_await call_handler(connection, exchange);
     }
     co_await give_back(connection, exchange.request.body, exchange.body_share);
@@ -231,7 +236,11 @@ asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
         co_await make_response(connection, exchange);
         if (exchange.broken) co_return Next::close;
     }
-    co_return co_await send_response(connection, exchange);
+    connection.identified = connection.identified || exchange.response.identified;
+    const Next next = co_await send_response(connection, exchange);
+    if (next == Next::request && !connection.identified && !connection.reserved)
+        connection.core.pending.enter(connection.shared_from_this());
+    co_return next;
 }
 
 }    // namespace

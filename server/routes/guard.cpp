@@ -130,6 +130,7 @@ void require_rate(const Request& request, Services& services, const Identity& wh
 Response finished(const Context& context, Response response) {
     if (!response.again_after_s && !response.alone) note(context, response);
     bind_to_rights(context, response);
+    response.identified = !context.who.token_id.empty();
     return response;
 }
 

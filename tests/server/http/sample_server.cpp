@@ -143,6 +143,14 @@ std::vector<Route> routes(SampleServer& sample) {
     return rows;
 }
 
+Handler identifying(Handler handler) {
+    return [handler = std::move(handler)](const Request& request) {
+        Response response = handler(request);
+        response.identified = !request.header("x-unknown");
+        return response;
+    };
+}
+
 }    // namespace
 
 std::string_view sample_script() {
@@ -175,7 +183,10 @@ void Gate::wait_for_visitors(int count) {
 
 SampleServer::SampleServer(ServerOptions options) {
     options.port = 0;
-    server = std::make_unique<Server>(std::move(options), Router(routes(*this)), metrics);
+    std::vector<Route> rows = routes(*this);
+    for (Route& row : rows)
+        row.handler = identifying(std::move(row.handler));
+    server = std::make_unique<Server>(std::move(options), Router(std::move(rows)), metrics);
     server->start();
 }
 

@@ -51,6 +51,8 @@ inline constexpr std::size_t huge_answer_bytes = 64'000'000;
 /// PATCH /upload          into `folder`/upload at Upload-Offset, at most 100 000 bytes
 /// GET  /host, /address   whom the client means; where it comes from
 /// GET  /file, /later     the file `folder`/file; long polling
+///
+/// Who asks is known, unless the request has the header X-Unknown.
 struct SampleServer {
     explicit SampleServer(ServerOptions options = {});
 

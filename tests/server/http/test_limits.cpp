@@ -149,14 +149,51 @@ TEST(Limits, one_address_has_its_own_cap) {
     EXPECT_EQ(RawHttp(sample.port()).read_answer().status, 503);
 }
 
+// Goal: who has not said who it is keeps nobody away who will, and is kept away by nobody while
+// there is room. Method: connections that wait, that have begun a head, a body that nobody asks
+// for, and that were answered as an unknown client.
+TEST(Limits, clients_that_are_not_known_make_room) {
+    for (const bool of_all : {false, true}) {
+        ServerOptions options;
+        (of_all ? options.limits.connections : options.limits.connections_of_loopback) = 5;
+        SampleServer sample(options);
+        RawHttp known(sample.port());
+        known.send(plain_get("/probe"));
+        EXPECT_EQ(known.read_answer().status, 200);
+        RawHttp answered(sample.port());
+        answered.send("GET /probe HTTP/1.1\r\nHost: a\r\nX-Unknown: yes\r\n\r\n");
+        EXPECT_EQ(answered.read_answer().status, 200);
+        RawHttp waits(sample.port()), begins(sample.port()), sends(sample.port());
+        begins.send("GET /probe HTTP/1.1\r\nHo");
+        sends.send("POST /any HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel");
+        std::vector<RawHttp> others;
+        for (int i = 0; i < 4; ++i) {
+            others.emplace_back(sample.port());
+            others.back().send(plain_get("/probe"));
+            EXPECT_EQ(others.back().read_answer().status, 200) << i;
+        }
+        for (RawHttp* const unknown : {&answered, &waits, &begins, &sends})
+            EXPECT_TRUE(unknown->is_closed_by_peer());
+        RawHttp last(sample.port());
+        last.send(plain_get("/probe"));
+        EXPECT_EQ(last.read_answer().status, 503) << "all others are known";
+        known.send(plain_get("/probe"));
+        EXPECT_EQ(known.read_answer().status, 200);
+    }
+}
+
 TEST(Limits, health_is_answered_above_every_cap) {
     ServerOptions options;
     options.limits.connections = 2;
     options.limits.reserved_connections = 3;
     SampleServer sample(options);
     std::vector<RawHttp> idle;
-    for (int i = 0; i < 10; ++i)
+    for (int i = 0; i < 10; ++i) {
         idle.emplace_back(sample.port());
+        if (i >= 2) continue;
+        idle[std::size_t(i)].send(plain_get("/probe"));
+        EXPECT_EQ(idle[std::size_t(i)].read_answer().status, 200);
+    }
     RawHttp health(sample.port());
     health.send(plain_get("/at-once"));
     EXPECT_EQ(health.read_answer().body, "here");
