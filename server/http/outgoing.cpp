@@ -133,13 +133,12 @@ OutgoingAnswer OutgoingClient::post(const OutgoingUrl& url, const std::vector<Pa
     const auto run = [&]() -> OutgoingAnswer {
         Failure failure;
         auto endpoints = find(url, failure);
-        if (endpoints.empty())
-            return {.error = fmt::format("{} was not found: {}", host, failure.message())};
         std::erase_if(endpoints, [&](const auto& one) { return !may_reach(one.address()); });
+        // The same for a name that does not exist: else it would tell which internal names do.
         if (endpoints.empty())
             return {.error = fmt::format(
-                        "{} has no address that webhooks may reach; the operator can allow it "
-                        "(--webhook-allow)",
+                        "{} has no address that webhooks may reach: check the name; the operator "
+                        "can allow an internal one (--webhook-allow)",
                         host)};
         HttpConnection connection({.deadline = began + limits_.total});
         failure = connection.connect(endpoints);

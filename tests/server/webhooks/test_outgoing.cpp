@@ -106,6 +106,17 @@ TEST_F(Outgoing, a_neighbour_is_not_spoken_to_by_address_or_by_name) {
     EXPECT_EQ(post("http://localhost:" + port + "/hook").status, 200);
 }
 
+// Goal: who sets a webhook does not learn which internal names there are.
+TEST_F(Outgoing, a_name_that_is_unknown_looks_like_an_internal_one) {
+    const auto error_of = [&](const std::string& host) {
+        std::string error = post("http://" + host + "/hook", "10.0.0.0/8").error;
+        const auto at = error.find(host);
+        return at == std::string::npos ? error : error.replace(at, host.size(), "HOST");
+    };
+    EXPECT_EQ(error_of("localhost"), error_of("no-such-name.invalid"));
+    EXPECT_NE(error_of("localhost").find("--webhook-allow"), std::string::npos);
+}
+
 TEST_F(Outgoing, redirects_are_not_followed_and_large_answers_not_kept) {
     EXPECT_EQ(post(receiver.url("/moved")).status, 307);
     EXPECT_TRUE(receiver.messages().empty());
