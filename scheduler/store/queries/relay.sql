@@ -6,7 +6,7 @@
 --        $4 ranks integer[]
 -- out    frames_relayed: of the rank; now, by the database's clock; no row when the attempt is not
 --        live with this fence
--- locks  the jobs in the order of their ids, then the attempts
+-- locks  the jobs in the order of their ids, then the attempts and their members
 with asked as materialized (
     select *
     from unnest($1::text[], $2::integer[], $3::text[], $4::integer[])
@@ -27,7 +27,8 @@ cross join lateral (select member.frames_relayed
                     where job_id = asked.job_id and attempt = asked.attempt
                       and fence = asked.fence and attempt.ended_at is null
                       and member.rank = asked.rank
-                    for no key update of attempt) as live
+                    -- Both: what a relay before has written to the member is seen after the wait.
+                    for no key update of attempt, member) as live
 
 -- enter_state: the executor is further; the trigger adds the event after `event_seq`
 -- in     $1 job_id  $2 state  $3 event_seq

@@ -2,13 +2,18 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
+
 #include <cmath>
 #include <thread>
 
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/events.h"
+#include "scheduler/store/pg/connection.h"
+#include "scheduler/store/queries.h"
 #include "scheduler/store/webhooks.h"
 #include "tests/scheduler/store/samples.h"
+#include "tests/support/eventually.h"
 
 namespace slipway::store {
 
@@ -76,6 +81,26 @@ TEST_F(Relay, a_batch_keeps_the_order_of_states_and_events) {
 }
 
 // Goal: after an unknown outcome the agent sends everything again, and nothing is doubled.
+// Goal: of two relays of an attempt, the one that waits sees what the other one has stored.
+TEST_F(Relay, one_that_waited_for_another_sees_its_frames) {
+    const AttemptKey key = running_job();
+    const std::initializer_list<Param> asked{std::vector{key.job_id}, std::vector{key.attempt},
+                                             std::vector{key.fence}, std::vector{0}};
+    Connection first_connection({.database = database.url()});
+    Connection second_connection({.database = database.url()});
+    Transaction first(first_connection);
+    EXPECT_EQ(first.run(queries::lock_relays, asked).size(), 1U);
+    std::future<std::int64_t> seen = std::async(std::launch::async, [&] {
+        Transaction second(second_connection);
+        return second.run(queries::lock_relays, asked)[0].integer("frames_relayed");
+    });
+    EXPECT_TRUE(eventually(
+        [&] { return database.sql("select count(*) from pg_locks where not granted") == "1"; }));
+    const Query store_frames{"store_frames", "update attempt_member set frames_relayed = 99"};
+    first.commit({{&store_frames, {}}});
+    EXPECT_EQ(seen.get(), 99);
+}
+
 TEST_F(Relay, a_batch_sent_again_is_skipped) {
     const AttemptKey key = running_job();
     std::vector<RelayedFrame> frames{log_frame(3), log_frame(4)};
