@@ -122,12 +122,24 @@ where checkpoint.job_id = $1
 order by checkpoint_use.job_id
 limit 1
 
--- pin_checkpoint: keep it, or let go; what is pinned is wanted
+-- pin_checkpoint: keep it, or let go; what is pinned is wanted. Retention that has passed its job
+-- begins there again when it is let go.
 -- in     $1 id  $2 pinned
-update checkpoint
-set pinned   = $2,
-    unwanted = unwanted and not $2
-where id = $1 and deleted_at is null
+-- locks  the checkpoint, then the mark
+with kept as (
+    update checkpoint
+    set pinned   = $2,
+        unwanted = unwanted and not $2
+    where id = $1 and deleted_at is null
+    returning job_id
+)
+update retention_mark
+set finished_at = job.finished_at,
+    job_id      = ''
+from kept
+join job on job.id = kept.job_id
+where not $2 and retention_mark.kind = 'checkpoints'
+  and (job.finished_at, job.id) <= (retention_mark.finished_at, retention_mark.job_id)
 
 -- mark_checkpoint_deleted: its folder is garbage from now on
 -- in     $1 id

@@ -150,6 +150,21 @@ TEST_F(Retention, the_newest_the_best_and_pinned_checkpoints_stay) {
     expect_no_violations();
 }
 
+TEST_F(Retention, a_checkpoint_that_is_unpinned_later_goes_too) {
+    const AttemptKey key = reporting_job(1);
+    const std::string pinned = add_checkpoint(key, 2, 10);
+    add_checkpoint(key, 3, 20);
+    finish_attempt(store, key, {.exit_kind = "succeeded", .job_state = JobState::succeeded});
+    set_end(key.job_id, 10);
+    ended_job(9, 2);    // the mark passes the first job
+    pin_checkpoint(store, pinned, true);
+    apply_all(checkpoints, 7);
+    EXPECT_FALSE(find_checkpoint(store, pinned)->deleted_at);
+    pin_checkpoint(store, pinned, false);
+    apply_all(checkpoints, 7);
+    EXPECT_TRUE(find_checkpoint(store, pinned)->deleted_at);
+}
+
 TEST_F(Retention, jobs_go_with_everything_unless_a_checkpoint_is_pinned) {
     const std::string old = ended_job(10);
     const AttemptKey kept = reporting_job(1);
