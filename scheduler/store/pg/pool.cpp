@@ -147,8 +147,8 @@ void Pool::probe(const std::stop_token& stop) {
             std::string failure;
             try {
                 made = std::make_unique<Connection>(options_);
-                made->run(queries::ping);
-            } catch (const Error& error) {
+                made->run(queries::probe);
+            } catch (const std::exception& error) {    // no memory, too
                 // Expected while it is down; the newest reason is what callers are told.
                 failure = error.what();
                 made.reset();

@@ -17,6 +17,9 @@ select set_config('plan_cache_mode', 'force_generic_plan', true),
 -- ping: does the database answer
 select 1
 
+-- probe: can the database store something; waits for its disk
+select pg_logical_emit_message(true, 'slipway', 'probe')
+
 -- announce: tell every listener about each topic
 -- in     $1 topics text[]
 -- locks  the notification queue, until the commit that follows at once; the disk is not waited for:
