@@ -82,7 +82,7 @@ std::unique_ptr<Connection> Pool::connect(std::unique_lock<std::mutex>& lock) {
     std::string failure;
     try {
         made = std::make_unique<Connection>(options_);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {    // no memory, too
         // Told below, after the books are in order again.
         failure = error.what();
     }
