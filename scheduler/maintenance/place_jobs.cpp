@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/id.h"
+#include "api/base/log.h"
 #include "scheduler/maintenance/snapshot.h"
 #include "scheduler/store/jobs.h"
 
@@ -52,6 +53,14 @@ void remember(WarmMemory& warm, const store::PlacementOutcome& outcome, const Pl
     warm.placed(*job, placed->host, snapshot.now);
 }
 
+void drop_stale(store::Store& store, const std::vector<std::string>& refused,
+                const store::LeaderTerm& term) {
+    for (const store::StaleQueueRow& row : store::drop_stale_queue_rows(store, refused, term))
+        log_error("a queue row of a job that is not queued was removed",
+                  {{"job_id", row.job_id},
+                   {"job_state", row.job_state.empty() ? "deleted" : row.job_state}});
+}
+
 /// Asks who gives way; what was asked for, as decisions.
 std::vector<store::NewDecision> preempt(store::Store& store, const std::vector<PreemptedJob>& jobs,
                                         const store::LeaderTerm& term) {
@@ -80,7 +89,10 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
         store::release_due_jobs(store, released_at_once, term) == released_at_once;
     Snapshot snapshot =
         read_snapshot(store, host_silence_max, {}, memory == nullptr ? nullptr : &memory->ready);
-    if (memory != nullptr) snapshot.warm = memory->warm.places_of(snapshot.queue, snapshot.now);
+    if (memory != nullptr) {
+        memory->refused.filter(snapshot.queue, snapshot.now);
+        snapshot.warm = memory->warm.places_of(snapshot.queue, snapshot.now);
+    }
     const Plan plan = make_plan(snapshot);
     counts.waiting = std::int64_t(plan.waiting.size());
     std::vector<store::NewDecision> decisions = preempt(store, plan.preempt, term);
@@ -93,11 +105,20 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
                               .why = why_it_starts(placed, snapshot),
                               .lease = lease});
     }
+    std::vector<std::string> refused;
     for (const store::PlacementOutcome& outcome :
          store::commit_placements(store, placements, term)) {
         ++(outcome.attempt ? counts.placed : counts.lost_races);
-        if (memory != nullptr && outcome.attempt) remember(memory->warm, outcome, plan, snapshot);
+        if (!outcome.attempt) refused.push_back(outcome.job_id);
+        if (memory == nullptr) continue;
+        if (outcome.attempt) {
+            remember(memory->warm, outcome, plan, snapshot);
+            memory->refused.placed(outcome.job_id);
+        } else if (memory->refused.refused(outcome.job_id, snapshot.now)) {
+            log_warn("a job that cannot be placed is passed over", {{"job_id", outcome.job_id}});
+        }
     }
+    if (!refused.empty()) drop_stale(store, refused, term);
     if (memory != nullptr) {
         std::vector<store::NewDecision> waits = memory->waits.to_record(plan.waiting, snapshot.now);
         std::ranges::move(waits, std::back_inserter(decisions));

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "scheduler/maintenance/ready_memory.h"
+#include "scheduler/maintenance/refused_memory.h"
 #include "scheduler/maintenance/wait_memory.h"
 #include "scheduler/maintenance/warm_memory.h"
 #include "scheduler/store/store.h"
@@ -24,6 +25,7 @@ struct PlaceMemory {
     WaitMemory waits{};
     WarmMemory warm{};
     ReadyMemory ready{};
+    RefusedMemory refused{};
 };
 
 /// Places what can be placed now and commits it, with the decision of each start; records who is

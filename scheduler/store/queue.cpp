@@ -337,6 +337,16 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
     return outcomes;
 }
 
+std::vector<StaleQueueRow> drop_stale_queue_rows(Store& store, const std::vector<std::string>& ids,
+                                                 const LeaderTerm& term) {
+    const std::vector<Rows> answers =
+        write_as_leader(store.pool(), term, {{&queries::drop_stale_queue_rows, {ids}}});
+    std::vector<StaleQueueRow> dropped;
+    for (const Row row : answers[0])
+        dropped.push_back({.job_id = row.text("job_id"), .job_state = row.text("state")});
+    return dropped;
+}
+
 std::optional<int> find_queue_position(Store& store, std::string_view job_id) {
     const std::optional<QueuedJob> job = find_queued_job(store, job_id);
     if (!job) return std::nullopt;

@@ -180,6 +180,16 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
                                                 const std::vector<Placement>& placements,
                                                 const LeaderTerm& term = {});
 
+/// A row of the queue whose job is not queued. A service that works has none; a leader that met one
+/// would offer the same cores to it for ever.
+struct StaleQueueRow {
+    std::string job_id{};
+    std::string job_state{};    ///< empty: there is no such job
+};
+/// Removes the stale ones among the rows of these jobs.
+std::vector<StaleQueueRow> drop_stale_queue_rows(Store& store, const std::vector<std::string>& ids,
+                                                 const LeaderTerm& term = {});
+
 /// Where a queued job stands among those that may start on the same hosts, or would stand if it
 /// could: 1 = next;
 /// queue_position_max + 1 = behind at least so many. Nothing when it is not queued.

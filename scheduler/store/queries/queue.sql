@@ -383,6 +383,22 @@ where has_leased((select count(*) from leased),
                  (select count(*) from tried join asked using (job_id)))
 
 -- count_ready_ahead: how many ready jobs that may have the same cores go before a place in fair order
+-- drop_stale_queue_rows: of these jobs, the rows of those that are not queued or not there
+-- in     $1 ids text[]
+-- out    job_id; state: null when there is no such job
+-- locks  the rows; those locked by others are left to the next call
+with stale as materialized (
+    select queue.job_id, job.state
+    from queue
+    left join job on job.id = queue.job_id
+    where queue.job_id = any ($1::text[]) and job.state is distinct from 'queued'
+    for update of queue skip locked
+)
+delete from queue
+using stale
+where queue.job_id = any ($1::text[]) and queue.job_id = stale.job_id
+returning stale.job_id, stale.state
+
 -- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted  $5 project
 --        $6 pool
 -- out    jobs: at most $4
