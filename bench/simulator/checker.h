@@ -31,7 +31,8 @@ public:
     void attempt_began(const Key& key, const std::string& host, const std::vector<int>& cores);
     void attempt_written(const Key& key, const std::string& what);
     void attempt_ended(const Key& key);
-    /// `lease_left`: until the last of its leases runs out; the loss must leave the restarts.
+    /// `lease_is_valid`: its host has renewed a lease that has not run out, by the simulated time
+    /// and not by the clock; the loss must leave the restarts.
     void attempt_rescued(const Key& key, bool lease_is_valid, int restarts_added, JobState to);
     void frame_stored(const Key& key, std::int64_t number);
     void step_stored(const Key& key, int step);

@@ -1,7 +1,5 @@
 #include "bench/simulator/server_model.h"
 
-#include "scheduler/maintenance/rescue_attempts.h"
-
 namespace slipway::simulator {
 
 namespace {
@@ -15,6 +13,7 @@ void ServerModel::restart() {
     holder_ = 1000 * ++incarnation_ + number_;
     connected_since_.reset();
     seen_version_ = -1;
+    memory_ = {};
 }
 
 bool ServerModel::read(StoreModel& store, Tick now) {
@@ -22,9 +21,8 @@ bool ServerModel::read(StoreModel& store, Tick now) {
     const std::optional<int> term = store.lead(holder_, times_.leader_lease);
     if (!term) return false;
     term_ = *term;
-    rule_ = rescue_rule(std::chrono::duration_cast<Millis>(now - *connected_since_), own_host_,
-                        times_.lease);
-    lost_ = rule_ ? store.expired_attempts(*rule_) : std::vector<Key>{};
+    memory_.look(store.leases(), now, std::chrono::duration_cast<Millis>(now - *connected_since_));
+    lost_ = memory_.silent(own_host_, times_.lease);
     plan_ = {};
     if (seen_version_ != store.version() || now - planned_at_ >= plan_again_after) {
         seen_version_ = store.version();
@@ -41,8 +39,8 @@ int ServerModel::write(StoreModel& store, const std::function<std::uint64_t()>& 
     int placed = 0;
     for (const PlacedJob& one : plan_.start)
         placed += store.place(one, draw_fence(), times_.lease, term_);
-    for (const Key& key : lost_)
-        store.rescue(key, *rule_, term_);
+    for (const store::HeldLease& lease : lost_)
+        store.rescue(lease, term_);
     store.expire_queued(term_);
     return placed;
 }

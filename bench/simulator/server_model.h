@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "bench/simulator/store_model.h"
+#include "scheduler/maintenance/lease_memory.h"
 
 namespace slipway::simulator {
 
@@ -14,7 +15,7 @@ struct ServerTimes {
 
 /// The maintenance of one server: what scheduler/maintenance does in a pass, cut in two, so that
 /// anything may happen between what it reads and what it writes. It decides by the service's own
-/// functions: make_plan and rescue_rule.
+/// functions and by its memory of leases: make_plan and LeaseMemory.
 class ServerModel {
 public:
     ServerModel(int number, std::string own_host, ServerTimes times)
@@ -43,8 +44,8 @@ private:
     // What the present pass has seen and decided.
     int term_ = 0;
     Plan plan_;
-    std::optional<store::RescueRule> rule_;
-    std::vector<Key> lost_;
+    LeaseMemory memory_;
+    std::vector<store::HeldLease> lost_;
 };
 
 }    // namespace slipway::simulator

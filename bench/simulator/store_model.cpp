@@ -90,7 +90,8 @@ void StoreModel::drain(const std::string& host, int core, bool drained) {
 }
 
 std::optional<int> StoreModel::lead(int holder, Millis lease) {
-    const bool may = leader_.holder == holder || leader_.expires_at < now || !leader_.has_session;
+    const bool may = leader_.holder == holder || leader_.expires_at < now ||
+                     leader_.expires_at > now + 2 * lease || !leader_.has_session;
     if (!may) return std::nullopt;
     leader_.term += leader_.holder != holder;
     tally.leaders = leader_.term;
@@ -174,7 +175,8 @@ Snapshot StoreModel::snapshot(Millis host_silence_max) const {
                 {.host = name,
                  .core = core,
                  .drained = host.drained.contains(core),
-                 .alive = host.heartbeat_at > now - host_silence_max,
+                 .alive = host.heartbeat_at > now - host_silence_max &&
+                          host.heartbeat_at < now + host_silence_max,
                  .held_by = lease == leases_.end() || !looks ? "" : job(lease->second.key.job).id});
         }
     }
@@ -210,7 +212,8 @@ bool StoreModel::place(const PlacedJob& placed, std::uint64_t fence, Millis leas
     attempts_[std::size_t(number)].push_back(
         {.key = key, .host = placed.host, .cores = placed.cores, .created_at = now});
     for (const int core : placed.cores)
-        leases_.insert({{placed.host, core}, {.key = key, .expires_at = now + lease}});
+        leases_.insert({{placed.host, core},
+                        {.key = key, .expires_at = now + lease, .runs_out = tick + lease}});
     return true;
 }
 
@@ -223,31 +226,27 @@ bool StoreModel::preempt(const std::string& id, int term) {
     return true;
 }
 
-bool StoreModel::has_expired(const Attempt& attempt, const store::RescueRule& rule) const {
-    const bool is_own = attempt.host == rule.own_host;
-    if (is_own && !rule.own_grace) return false;
-    const Millis grace = is_own ? *rule.own_grace : rule.grace;
-    for (const int core : attempt.cores) {
-        const auto lease = leases_.find({attempt.host, core});
-        if (lease != leases_.end() && lease->second.key == attempt.key &&
-            lease->second.expires_at < now - grace)
-            return true;
+std::vector<store::HeldLease> StoreModel::leases() const {
+    std::vector<store::HeldLease> held;
+    for (const auto& [core, lease] : leases_) {
+        const Key& key = lease.key;
+        store::HeldLease one{
+            .key = {fmt::to_string(key.job), key.attempt, fmt::to_string(key.fence)},
+            .host = core.first,
+            .expires_at = lease.expires_at};
+        if (held.empty() || held.back().key != one.key) held.push_back(std::move(one));
     }
-    return false;
+    return held;
 }
 
-std::vector<Key> StoreModel::expired_attempts(const store::RescueRule& rule) const {
-    std::vector<Key> lost;
-    for (const std::vector<Attempt>& attempts : attempts_)
-        if (!attempts.empty() && !attempts.back().ended && has_expired(attempts.back(), rule))
-            lost.push_back(attempts.back().key);
-    return lost;
-}
-
-bool StoreModel::rescue(const Key& key, const store::RescueRule& rule, int term) {
+bool StoreModel::rescue(const store::HeldLease& lease, int term) {
+    const Key key{std::stoi(lease.key.job_id), lease.key.attempt, std::stoull(lease.key.fence)};
     Attempt* attempt = find_live(key);
-    const bool looks = broken_ != BrokenRule::rescue_without_a_look;
-    if (attempt == nullptr || (looks && !has_expired(*attempt, rule))) return false;
+    if (attempt == nullptr) return false;
+    const bool is_as_seen = std::ranges::any_of(leases_, [&](const auto& each) {
+        return each.second.key == key && each.second.expires_at == lease.expires_at;
+    });
+    if (!is_as_seen && broken_ != BrokenRule::rescue_without_a_look) return false;
     check_term(term);
     ++tally.rescued;
     end(*attempt,
@@ -325,7 +324,7 @@ std::vector<Key> StoreModel::renew(const std::string& host, const std::vector<Ke
             continue;
         }
         for (auto& [core, row] : leases_)
-            if (row.key == key) row.expires_at = now + lease;
+            if (row.key == key) row = {key, now + lease, tick + lease};
     }
     hosts_[host].heartbeat_at = now;
     return lost;
@@ -393,7 +392,7 @@ void StoreModel::end(Attempt& attempt, const store::AttemptEnd& end, bool by_res
     if (by_rescue) {
         bool valid = false;
         for (const auto& [core, lease] : leases_)
-            valid = valid || (lease.key == attempt.key && lease.expires_at >= now);
+            valid = valid || (lease.key == attempt.key && lease.runs_out > tick);
         checker_.attempt_rescued(attempt.key, valid, settlement.restarts_added, settlement.state);
     } else {
         checker_.attempt_ended(attempt.key);

@@ -83,6 +83,7 @@ public:
     struct Lease {
         Key key;
         Instant expires_at{};
+        Tick runs_out{};    // whatever the clock has been set to since
     };
     struct Host {
         int cores = 8;
@@ -107,8 +108,8 @@ public:
     bool can_place(const PlacedJob& placed) const;
     bool place(const PlacedJob& placed, std::uint64_t fence, Millis lease, int term);
     bool preempt(const std::string& id, int term);
-    std::vector<Key> expired_attempts(const store::RescueRule& rule) const;
-    bool rescue(const Key& key, const store::RescueRule& rule, int term);
+    std::vector<store::HeldLease> leases() const;
+    bool rescue(const store::HeldLease& lease, int term);
     void expire_queued(int term);
     void release_due(int term);
 
@@ -135,7 +136,8 @@ public:
     /// Compares everything with what the checker has seen.
     void check() const;
 
-    Instant now{};    ///< its clock; set before each call
+    Instant now{};    ///< its clock; set before each call, and
+    Tick tick{};      ///< the simulated time, which is never set
     Tally tally{};
 
 private:
@@ -147,7 +149,6 @@ private:
     void store_frame(Attempt& attempt, const Frame& frame);
     void free_by_core(const Key& key);
     void check_term(int term) const;
-    bool has_expired(const Attempt& attempt, const store::RescueRule& rule) const;
     std::vector<WaitingJob> ready_jobs() const;
     std::vector<RunningJob> running_jobs() const;
     std::vector<ProjectShare> shares() const;

@@ -58,6 +58,7 @@ void World::schedule(Millis after, Kind kind, int who, int turn) {
 StoreModel& World::store_now() {
     store_.now = epoch + std::chrono::duration_cast<std::chrono::microseconds>(now_ - Tick{}) +
                  clock_offset_;
+    store_.tick = now_;
     return store_;
 }
 

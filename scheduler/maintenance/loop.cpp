@@ -53,6 +53,7 @@ struct MaintenanceLoop::Parts {
     store::LeaderTerm term;    // of this pass
     MaintenanceCounts counts;
     PlaceMemory place_memory;
+    LeaseMemory lease_memory;
     Tick began{};     // the last pass
     Tick led_at{};    // the lease was renewed
 
@@ -159,7 +160,8 @@ struct MaintenanceLoop::Parts {
     }
 
     bool rescue() {
-        counts.rescued += rescue_attempts(store, options.host, options.lease, term);
+        counts.rescued +=
+            rescue_attempts(store, options.host, options.lease, lease_memory, clock.tick(), term);
         return false;
     }
 

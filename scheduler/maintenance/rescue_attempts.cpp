@@ -4,20 +4,12 @@
 
 namespace slipway {
 
-std::optional<store::RescueRule> rescue_rule(std::optional<std::chrono::milliseconds> connected_for,
-                                             const std::string& own_host,
-                                             std::chrono::milliseconds lease) {
-    if (!connected_for || *connected_for < lease) return std::nullopt;
-    store::RescueRule rule{.own_host = own_host};
-    if (*connected_for >= 2 * lease) rule.own_grace = lease;
-    return rule;
-}
-
 std::int64_t rescue_attempts(store::Store& store, const std::string& own_host,
-                             std::chrono::milliseconds lease, const store::LeaderTerm& term) {
-    const auto rule = rescue_rule(store.connected_for(), own_host, lease);
-    if (!rule) return 0;
-    const auto rescued = store::rescue_expired(store, *rule, term);
+                             std::chrono::milliseconds lease, LeaseMemory& memory, Tick now,
+                             const store::LeaderTerm& term) {
+    const std::vector<store::HeldLease> leases = store::list_leases(store);
+    memory.look(leases, now, store.connected_for());
+    const auto rescued = store::rescue_lost(store, memory.silent(own_host, lease), term);
     for (const store::Rescued& each : rescued) {
         log_warn("an attempt was taken from a lost host",
                  {{"job_id", each.key.job_id},

@@ -135,7 +135,17 @@ JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& e
     return one.ended->job_state;
 }
 
-std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const LeaderTerm& term) {
+std::vector<HeldLease> list_leases(Store& store) {
+    std::vector<HeldLease> leases;
+    for (const Row row : read_with_kept_plan(store.pool(), {&queries::list_leases, {}}))
+        leases.push_back({.key = {row.text("job_id"), row.small("attempt"), row.text("fence")},
+                          .host = row.text("host"),
+                          .expires_at = row.time("expires_at")});
+    return leases;
+}
+
+std::vector<Rescued> rescue_lost(Store& store, const std::vector<HeldLease>& silent,
+                                 const LeaderTerm& term) {
     AttemptEnd lost{
         .exit_kind = "lost",
         .exit_status = std::nullopt,
@@ -146,15 +156,12 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
             Reason{"host_lost", "the host sent no heartbeat; the job runs again on another host"},
         .result = {}};
     std::vector<Rescued> rescued;
-    for (const Row row : read_with_kept_plan(
-             store.pool(),
-             {&queries::list_expired_attempts, {rule.own_host, rule.grace, rule.own_grace}})) {
-        const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("fence")};
+    for (const HeldLease& lease : silent) {
         lost.message =
-            fmt::format("host {} sent no heartbeat for longer than its lease", row.text("hosts"));
-        const Statement lock{
-            &queries::lock_expired_attempt,
-            {key.job_id, key.attempt, key.fence, rule.own_host, rule.grace, rule.own_grace}};
+            fmt::format("host {} sent no heartbeat for longer than its lease", lease.host);
+        const AttemptKey& key = lease.key;
+        const Statement lock{&queries::lock_silent_attempt,
+                             {key.job_id, key.attempt, key.fence, lease.host, lease.expires_at}};
         EndedOne one{.key = &key, .end = &lost};
         EndedOne* const alone = &one;
         end_locked(store.pool(), std::span(&alone, 1), lock, term);

@@ -140,16 +140,18 @@ struct Rescued {
 };
 
 /// Which attempts are lost: those one of whose leases ran out at least so long ago.
-struct RescueRule {
-    std::string own_host{};                ///< that of the process that asks
-    std::chrono::milliseconds grace{0};    ///< of other hosts
-    /// Of the own host, whose agent may just have begun to take its attempts over; nothing: never.
-    std::optional<std::chrono::milliseconds> own_grace{};
+/// The leases of a live attempt on one host, as they were seen.
+struct HeldLease {
+    AttemptKey key{};
+    std::string host{};
+    Instant expires_at{};    ///< another one after each heartbeat of the host
 };
 
-/// Ends lost attempts: exit kind `lost`, then as finish_attempt with `queued`. The predicate holds
-/// fence and expiry, so a heartbeat that arrives in between wins.
-std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule,
-                                    const LeaderTerm& term = {});
+std::vector<HeldLease> list_leases(Store& store);
+
+/// Ends attempts that have lost a host: exit kind `lost`, then as finish_attempt with `queued`. Of
+/// each only while its lease is as it was seen, so a heartbeat that arrives in between wins.
+std::vector<Rescued> rescue_lost(Store& store, const std::vector<HeldLease>& silent,
+                                 const LeaderTerm& term = {});
 
 }    // namespace slipway::store

@@ -101,8 +101,8 @@ where attempt.job_id = $1 and attempt.attempt = $2 and attempt.fence = $3
 -- find_run_time: how long the attempts of a job have run together, by the database's clock
 -- in     $1 job_id
 -- out    seconds
-select coalesce(sum(extract(epoch from coalesce(ended_at, clock_timestamp()) - started_at)), 0)
-           ::double precision as seconds
+select coalesce(sum(greatest(0, extract(epoch from coalesce(ended_at, clock_timestamp())
+                                                   - started_at))), 0)::double precision as seconds
 from attempt
 where job_id = $1 and started_at is not null
 
@@ -173,9 +173,8 @@ cross join lateral (select member.host
                       and fence = asked.fence and attempt.ended_at is null and member.rank = 0
                     for no key update of attempt) as live
 
--- lock_expired_attempt: as lock_attempts, of one, but only while its leases have run out long enough ago
--- in     $1 job_id  $2 attempt  $3 fence  $4 own host  $5 grace in seconds  $6 that of the own
---        host, or null: never
+-- lock_silent_attempt: as lock_attempts, of one, but only while a lease is as it was seen
+-- in     $1 job_id  $2 attempt  $3 fence  $4 host of the lease  $5 expires_at
 -- out    as lock_attempts, a row for each lease
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
 select job.id as job_id, job.state, job.restarts, job.restarts_max, job.crash_key, job.crashes,
@@ -186,24 +185,18 @@ join attempt_member as member
   on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = 0
 join lease on lease.job_id = attempt.job_id and lease.attempt = attempt.attempt
 where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
-  and lease.expires_at < clock_timestamp()
-                         - make_interval(secs => case when lease.host = $4 then $6::double precision
-                                                 else $5::double precision end)
+  and lease.host = $4 and lease.expires_at = $5::timestamptz
 for no key update of job, attempt, lease
 
--- list_expired_attempts: whose leases have run out
--- in     $1 own host  $2 grace in seconds  $3 that of the own host, or null: never
--- out    hosts: those that are silent
-select attempt.job_id, attempt.attempt, attempt.fence,
-       string_agg(distinct lease.host, ', ' order by lease.host) as hosts
+-- list_leases: of live attempts. Each heartbeat of a host changes them.
+-- out    a row for each attempt and host
+select attempt.job_id, attempt.attempt, attempt.fence, lease.host,
+       max(lease.expires_at) as expires_at
 from newest_slots() as lease
 join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
-where lease.expires_at < clock_timestamp()
-                         - make_interval(secs => case when lease.host = $1 then $3::double precision
-                                                 else $2::double precision end)
-  and attempt.ended_at is null
-group by attempt.job_id, attempt.attempt, attempt.fence
-order by attempt.job_id
+where attempt.ended_at is null
+group by attempt.job_id, attempt.attempt, attempt.fence, lease.host
+order by attempt.job_id, lease.host
 
 -- end_attempts: closes the fences, frees the cores, counts what the attempts have used for their
 -- projects, and moves the jobs to where they go; the triggers record it. One statement, so that at
@@ -223,11 +216,19 @@ with asked as materialized (
                    reason_message, restarts_added, back_off_s, result, crash_key, crashes, passed)
 ), ended as (
     update attempt
-    set ended_at    = clock_timestamp(),
+    -- The clock may have been set back since: an attempt ends after all that was written for it.
+    set ended_at    = greatest(clock_timestamp(), attempt.created_at, attempt.started_at,
+                               written.at),
         exit_kind   = asked.exit_kind,
         exit_status = asked.exit_status,
         message     = asked.message
     from asked
+    cross join lateral (
+        select greatest((select max(created_at) from checkpoint
+                         where job_id = asked.job_id and checkpoint.attempt = asked.attempt),
+                        (select max(written_at) from metric_chunk
+                         where job_id = asked.job_id and metric_chunk.attempt = asked.attempt))
+               as at) as written
     -- `any`: by their keys, whatever the plan that is kept has assumed of the number of rows.
     where attempt.job_id = any ($1::text[])
       and attempt.job_id = asked.job_id and attempt.attempt = asked.attempt
@@ -262,7 +263,7 @@ with asked as materialized (
 )
 insert into project_usage (project, core_seconds, at)
 select settled.project,
-       sum(settled.cores * extract(epoch from ended.ended_at - ended.created_at)),
+       sum(settled.cores * greatest(0, extract(epoch from ended.ended_at - ended.created_at))),
        max(ended.ended_at)
 from ended
 join settled on settled.id = ended.job_id

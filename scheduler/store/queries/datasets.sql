@@ -149,14 +149,19 @@ where id = $1
 with busy as (
     select project, count(*) as checks
     from dataset
-    where state = 'checking' and check_expires_at >= clock_timestamp()
+    where state = 'checking'
+      and check_expires_at between clock_timestamp()
+                               and clock_timestamp() + make_interval(secs => 2 * $3::double precision)
     group by project
 ), next as (
     select dataset.id
     from dataset
     left join busy on busy.project = dataset.project
     where state = 'checking'
-      and (check_expires_at is null or check_expires_at < clock_timestamp())
+      -- Claimed before the clock was set back, it would be kept for that much longer.
+      and (check_expires_at is null
+           or check_expires_at not between clock_timestamp()
+                                       and clock_timestamp() + make_interval(secs => 2 * $3::double precision))
     order by coalesce(busy.checks, 0), dataset.id
     limit 1
     for update of dataset skip locked

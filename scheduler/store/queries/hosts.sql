@@ -1,3 +1,6 @@
+-- A heartbeat is recent when it is neither long ago nor in the future: it may have been written
+-- before the clock was set back, and a living host writes another one within seconds.
+
 -- find_host_to_admit: a host that is known, or was removed, by its name or its home folder. One that
 -- is known with this home stays, whichever other hosts of the machine were removed.
 -- in     $1 name  $2 home
@@ -40,7 +43,8 @@ where removed_at is not null and (name = $1 or (home = $2 and home <> ''))
 -- out    takes_jobs: it is neither drained nor silent
 -- locks  the host, so that no core of it is leased meanwhile
 select drained_at is null
-       and heartbeat_at > clock_timestamp() - make_interval(secs => $2) as takes_jobs
+       and heartbeat_at between clock_timestamp() - make_interval(secs => $2)
+                            and clock_timestamp() + make_interval(secs => $2) as takes_jobs
 from host
 where name = $1 and removed_at is null
 for update
@@ -88,7 +92,8 @@ set cores            = excluded.cores,
     heartbeat_at     = clock_timestamp()
 where host.instance in ('', excluded.instance)
    or host.home = excluded.home
-   or host.heartbeat_at < clock_timestamp() - make_interval(secs => $7)
+   or host.heartbeat_at not between clock_timestamp() - make_interval(secs => $7)
+                                and clock_timestamp() + make_interval(secs => $7)
 returning name
 
 -- record_heartbeat: the heartbeat of a host
@@ -101,7 +106,8 @@ where name = $1 and instance = $2 and removed_at is null
 -- list_hosts: every machine
 select name, pool, home, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
        drain_reason, drained_by, heartbeat_at,
-       extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
+       greatest(0, extract(epoch from clock_timestamp() - heartbeat_at))::double precision
+           as silent_s
 from host
 where removed_at is null
 order by name
@@ -112,7 +118,8 @@ order by name
 -- `present`: without it PostgreSQL would plan the statement at each call.
 with present as materialized (
     select name, pool, cores, drained, job_memory_bytes, drained_at, drain_reason, drained_by,
-           heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive
+           heartbeat_at between clock_timestamp() - make_interval(secs => $1)
+                            and clock_timestamp() + make_interval(secs => $1) as alive
     from host
     where removed_at is null
 )
@@ -203,7 +210,8 @@ select failing.*,
        (select coalesce(sum(cores - cardinality(drained)), 0)
         from host
         where drained_at is null and host.pool = failing.pool
-          and heartbeat_at > clock_timestamp() - interval '10 seconds') as usable
+          and heartbeat_at between clock_timestamp() - interval '10 seconds'
+                               and clock_timestamp() + interval '10 seconds') as usable
 from failing
 order by failures desc, host, core
 
@@ -244,7 +252,8 @@ where due_at <= clock_timestamp()
        or host = $1
        or not exists (select from host
                       where name = garbage.host
-                        and heartbeat_at > clock_timestamp() - interval '1 hour'))
+                        and heartbeat_at between clock_timestamp() - interval '1 hour'
+                                             and clock_timestamp() + interval '1 hour'))
 order by due_at, id
 limit $2
 
@@ -310,5 +319,6 @@ select host_store_mark.host, host_store_mark.mark
 from host_store_mark
 join host on host.name = host_store_mark.host
 where host.removed_at is null and host.home <> $1
-  and host.heartbeat_at > clock_timestamp() - make_interval(secs => $2)
+  and host.heartbeat_at between clock_timestamp() - make_interval(secs => $2)
+                            and clock_timestamp() + make_interval(secs => $2)
 order by host.name

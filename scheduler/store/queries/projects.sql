@@ -12,7 +12,8 @@ select project.name, project.weight, project.cores_max, project.class_max, proje
            ::bigint as queued_jobs
 from project
 left join (select job.project as name, sum(job.cores)::bigint as cores,
-                  sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
+                  sum(job.cores * greatest(0, extract(epoch from statement_timestamp()
+                                                                 - attempt.created_at)))
                       ::double precision as core_seconds
            from attempt
            join job on job.id = attempt.job_id

@@ -202,7 +202,8 @@ with lately as (
     limit 1000
 ), timed as (
     select lately.project, lately.cores,
-           sum(extract(epoch from attempt.ended_at - attempt.created_at))::double precision as run_s
+           sum(greatest(0, extract(epoch from attempt.ended_at - attempt.created_at)))
+               ::double precision as run_s
     from lately
     join attempt on attempt.job_id = lately.id
     where attempt.ended_at is not null
@@ -382,7 +383,6 @@ from tried
 where has_leased((select count(*) from leased),
                  (select count(*) from tried join asked using (job_id)))
 
--- count_ready_ahead: how many ready jobs that may have the same cores go before a place in fair order
 -- drop_stale_queue_rows: of these jobs, the rows of those that are not queued or not there
 -- in     $1 ids text[]
 -- out    job_id; state: null when there is no such job
@@ -399,6 +399,7 @@ using stale
 where queue.job_id = any ($1::text[]) and queue.job_id = stale.job_id
 returning stale.job_id, stale.state
 
+-- count_ready_ahead: how many ready jobs that may have the same cores go before a place in fair order
 -- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted  $5 project
 --        $6 pool
 -- out    jobs: at most $4

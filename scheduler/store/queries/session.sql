@@ -43,7 +43,8 @@ with led as (
         holder     = excluded.holder,
         expires_at = excluded.expires_at
     where present.holder = excluded.holder
-       or present.expires_at < clock_timestamp()
+       or present.expires_at not between clock_timestamp()
+                                     and clock_timestamp() + make_interval(secs => 2 * $3::double precision)
        or pg_try_advisory_xact_lock(leader_lock(present.name, present.term))
     returning name, term
 )

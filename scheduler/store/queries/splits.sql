@@ -98,7 +98,9 @@ with busy as (
     select dataset.project, count(*) as splits
     from split
     join dataset on dataset.id = split.dataset_id
-    where split.state = 'making' and make_expires_at >= clock_timestamp()
+    where split.state = 'making'
+      and make_expires_at between clock_timestamp()
+                              and clock_timestamp() + make_interval(secs => 2 * $3::double precision)
     group by dataset.project
 ), next as (
     select split.id
@@ -106,7 +108,10 @@ with busy as (
     join dataset on dataset.id = split.dataset_id
     left join busy on busy.project = dataset.project
     where split.state = 'making' and dataset.state <> 'checking'
-      and (make_expires_at is null or make_expires_at < clock_timestamp())
+      -- Claimed before the clock was set back, it would be kept for that much longer.
+      and (make_expires_at is null
+           or make_expires_at not between clock_timestamp()
+                                      and clock_timestamp() + make_interval(secs => 2 * $3::double precision))
     order by coalesce(busy.splits, 0), split.id
     limit 1
     for update of split skip locked

@@ -237,8 +237,8 @@ order by trial.sweep_id, trial.number
 -- sweep_core_seconds: that attempts of the jobs of a parent have used
 -- in     $1 parent_id
 select coalesce(sum(cardinality(member.cores)
-                    * extract(epoch from coalesce(attempt.ended_at, clock_timestamp())
-                                         - attempt.created_at)), 0)::double precision
+                    * greatest(0, extract(epoch from coalesce(attempt.ended_at, clock_timestamp())
+                                                     - attempt.created_at))), 0)::double precision
            as core_seconds
 from job
 join attempt on attempt.job_id = job.id

@@ -209,10 +209,7 @@ TEST_F(AgentSlices, a_lost_host_ends_the_attempt_on_the_other_one) {
     const auto key = run_slice({{"steps", "100000"}, {"step_ms", "5"}});
     ASSERT_TRUE(trains(key.job_id));
     other_.reset();
-    database.sql(
-        "update lease set expires_at = clock_timestamp() - interval '1 minute' "
-        "where host = 'host-b'");
-    const auto rescued = store::rescue_expired(store, {.own_host = host});
+    const auto rescued = rescue_from("host-b");
     ASSERT_EQ(rescued.size(), 1U);
     EXPECT_EQ(attempt_of(key).message, "host host-b sent no heartbeat for longer than its lease");
     agent->wake();

@@ -228,21 +228,13 @@ protected:
     }
 
     // ---- how an attempt is replaced; each leaves its job queued or ended ----
-    void lose_lease(const AttemptKey&) {
-        expire_leases();
-        ASSERT_EQ(rescue_expired(store, {.own_host = "host-b"}).size(), 1U);
-    }
+    void lose_lease(const AttemptKey&) { ASSERT_EQ(rescue_from(host).size(), 1U); }
     void lose_host(const AttemptKey&) {
         database.sql(
             "update host set heartbeat_at = clock_timestamp() - interval '1 hour' "
             "where name = 'host-a'");
         register_host(store, {.name = host, .instance = random_hex(8), .home = random_hex(8)});
-        expire_leases();
-        ASSERT_EQ(rescue_expired(store, {.own_host = "host-b"}).size(), 1U);
-    }
-    void hang_agent(const AttemptKey&) {
-        expire_leases();
-        ASSERT_EQ(rescue_expired(store, {.own_host = host, .own_grace = 1s}).size(), 1U);
+        ASSERT_EQ(rescue_from(host).size(), 1U);
     }
     void kill_executor(const AttemptKey& key) {
         finish_attempt(store, key, {.exit_kind = "crashed", .job_state = queued});
@@ -268,8 +260,8 @@ protected:
 
     using Replacement = void (Zombies::*)(const AttemptKey&);
     static constexpr auto replacements = std::to_array<Replacement>(
-        {&Zombies::lose_lease, &Zombies::lose_host, &Zombies::hang_agent, &Zombies::kill_executor,
-         &Zombies::preempt, &Zombies::pause, &Zombies::cancel_a_lost_one, &Zombies::fail});
+        {&Zombies::lose_lease, &Zombies::lose_host, &Zombies::kill_executor, &Zombies::preempt,
+         &Zombies::pause, &Zombies::cancel_a_lost_one, &Zombies::fail});
 
     static constexpr auto sudden_replacements =
         std::to_array<Replacement>({&Zombies::kill_executor, &Zombies::lose_lease, &Zombies::fail});

@@ -351,30 +351,70 @@ TEST_F(Maintenance, attempts_of_a_lost_host_run_again) {
     make_ready();
     add_host("other");
     const std::string job = submit_wanting(1);
-    ASSERT_EQ(place_jobs(store, 1ms, 10s).placed, 1);
-    EXPECT_TRUE(eventually([&] {
-        return database.sql("select count(*) from lease where expires_at < clock_timestamp()") ==
-               "1";
-    }));
-    EXPECT_EQ(rescue_attempts(store, host, 24h), 0) << "we have not had the database for long";
+    ASSERT_EQ(place_jobs(store, 10s, 10s).placed, 1);
+    LeaseMemory memory;
+    // The look after a break of the connection counts nothing.
+    const Tick now = system_clock().tick();
+    EXPECT_EQ(rescue_attempts(store, host, 1ms, memory, now), 0) << "it is seen for the first time";
     EXPECT_EQ(state_of(job), starting);
-    EXPECT_EQ(rescue_attempts(store, host, 1ms), 1);
+    EXPECT_TRUE(eventually(
+        [&] { return rescue_attempts(store, host, 1ms, memory, system_clock().tick()) == 1; }));
     EXPECT_EQ(state_of(job), queued);
     EXPECT_EQ(count("lease"), 0);
 }
 
-// Goal: a leader whose own agent hangs rescues its attempts, too; one that has just started leaves
-// them to be taken over.
-TEST_F(Maintenance, attempts_of_the_own_host_are_rescued_later) {
+// Goal: a step of the database's clock takes no attempt from a host that lives.
+TEST_F(Maintenance, a_clock_that_is_set_forward_takes_nothing_from_a_living_host) {
+    make_ready();
+    add_host("other");
+    const std::string job = submit_wanting(1);
+    ASSERT_EQ(place_jobs(store, 10s, 10s).placed, 1);
+    const store::HeldLease lease = store::list_leases(store).at(0);
+    LeaseMemory memory;
+    Tick now = system_clock().tick();
+    for (int second = 0; second < 30; ++second, now += 1s) {
+        // As if an hour had passed since each heartbeat.
+        store::renew_leases(store, "other", {lease.key}, 10s);
+        database.sql("update lease set expires_at = expires_at - interval '1 hour'");
+        memory.look(store::list_leases(store), now, 1h);
+        EXPECT_TRUE(memory.silent(host, 10s).empty());
+    }
+    for (int second = 0; second < 10; ++second, now += 1s)
+        memory.look(store::list_leases(store), now, 1h);
+    EXPECT_EQ(memory.silent(host, 10s).size(), 1U) << "it renews nothing any longer";
+    EXPECT_EQ(state_of(job), starting);
+}
+
+// Rows that a restore without a transaction, or a hand, has left.
+TEST_F(Maintenance, queue_rows_of_jobs_that_are_not_queued_are_dropped_and_block_nothing) {
     make_ready();
     add_host();
-    const std::string job = submit_wanting(1);
-    place_jobs(store, 10s, 10s);
-    ASSERT_EQ(state_of(job), starting);
-    database.sql("update lease set expires_at = clock_timestamp() - interval '1 minute'");
-    EXPECT_EQ(rescue_attempts(store, host, 24h), 0) << "we have not had the database for long";
-    EXPECT_TRUE(eventually([&] { return rescue_attempts(store, host, 1ms) == 1; }));
-    EXPECT_EQ(state_of(job), queued);
+    const std::string ended = submit_wanting(8);
+    database.sql(
+        "create table kept as select * from queue; update job set state = 'cancelled'; "
+        "insert into queue (job_id, class_rank, queued_at, cores, dataset_id, dataset_ready, "
+        "project, name) select job_id, class_rank, queued_at, cores, dataset_id, dataset_ready, "
+        "project, name from kept");
+    ASSERT_EQ(count("queue"), 1);
+    const std::string job = submit_wanting(8);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 0) << "the first in line is not queued";
+    EXPECT_EQ(count("queue"), 1);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
+    EXPECT_EQ(state_of(job), starting);
+    EXPECT_EQ(state_of(ended), cancelled);
+}
+
+// Goal: a row that cannot be placed, for whatever reason, does not keep others waiting.
+TEST_F(Maintenance, a_row_that_is_refused_again_and_again_is_passed_over) {
+    make_ready();
+    add_host();
+    const std::string odd = submit_wanting(8);
+    database.sql("update job set cores = 7");
+    const std::string job = submit_wanting(8);
+    PlaceMemory memory;
+    EXPECT_TRUE(eventually([&] { return place_jobs(store, 10s, 10s, {}, &memory).placed == 1; }));
+    EXPECT_EQ(state_of(job), starting);
+    EXPECT_EQ(state_of(odd), queued);
 }
 
 TEST_F(Maintenance, the_loop_places_expires_and_tells_the_agent) {

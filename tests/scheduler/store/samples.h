@@ -58,6 +58,13 @@ protected:
         return {job_id, attempt.value_or(0), wanted.fence};
     }
 
+    /// As the leader does when these hosts have been silent for long enough.
+    std::vector<Rescued> rescue_from(const std::string& silent_host) {
+        std::vector<HeldLease> silent = list_leases(store);
+        std::erase_if(silent, [&](const HeldLease& one) { return one.host != silent_host; });
+        return rescue_lost(store, silent);
+    }
+
     /// A running job on core 1 of the host, which is made.
     AttemptKey running_job() {
         add_host();

@@ -5,6 +5,7 @@
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/events.h"
+#include "scheduler/store/invariants.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -124,10 +125,7 @@ TEST_F(SliceAttempts, running_slices_are_listed_for_who_sees_their_project) {
 
 TEST_F(SliceAttempts, one_silent_host_loses_the_attempt_and_is_named) {
     const AttemptKey key = start_slice();
-    database.sql(
-        "update lease set expires_at = clock_timestamp() - interval '1 minute' "
-        "where host = 'host-b'");
-    EXPECT_EQ(rescue_expired(store, {}).size(), 1U);
+    EXPECT_EQ(rescue_from("host-b").size(), 1U);
     EXPECT_EQ(list_attempts(store, key.job_id).items.at(0).message,
               "host host-b sent no heartbeat for longer than its lease");
     EXPECT_EQ(count("lease"), 0);
@@ -217,7 +215,7 @@ TEST_F(Attempts, of_two_hosts_each_sees_its_member_and_renews_its_leases) {
     EXPECT_FALSE(list_live_attempts(store, host).at(0).lease_expired);
     EXPECT_TRUE(list_live_attempts(store, "host-b").at(0).lease_expired);
     EXPECT_THAT(renew_leases(store, "host-c", {key}, 10s), ElementsAre(key));
-    ASSERT_EQ(rescue_expired(store, {.own_host = host}).size(), 1U);
+    ASSERT_EQ(rescue_from("host-b").size(), 1U);
     EXPECT_EQ(count("lease"), 0);
     EXPECT_EQ(state_of(job.id), queued);
 }
@@ -347,8 +345,7 @@ TEST_F(Attempts, no_number_of_lost_hosts_ends_a_job) {
     submit(job);
     for (int i = 0; i < 5; ++i) {
         place(job.id, {1}, "host-b");
-        expire_leases();
-        ASSERT_EQ(rescue_expired(store, {.own_host = host}).size(), 1U);
+        ASSERT_EQ(rescue_from("host-b").size(), 1U);
         ASSERT_EQ(state_of(job.id), queued);
     }
     EXPECT_EQ(find_job(store, job.id)->reason->code, "host_lost");
@@ -393,7 +390,7 @@ TEST_F(Attempts, an_illegal_end_changes_nothing) {
     EXPECT_EQ(count("lease"), 1);
 }
 
-TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
+TEST_F(Attempts, rescue_takes_what_is_as_it_was_seen) {
     add_host();
     add_host("host-b");
     const std::string mine = submit();
@@ -403,11 +400,8 @@ TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
     const AttemptKey lost = place(theirs, {1}, "host-b");
     place(cancelling_job, {2}, "host-b");
     request_intent(store, cancelling_job, Intent::cancel, {"user", ""});
-    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
 
-    expire_leases();
-    EXPECT_TRUE(rescue_expired(store, {.own_host = host, .grace = 1h}).empty());
-    const std::vector<Rescued> rescued = rescue_expired(store, {.own_host = host});
+    const std::vector<Rescued> rescued = rescue_from("host-b");
     ASSERT_EQ(rescued.size(), 2U);
     EXPECT_EQ(state_of(mine), starting);
     EXPECT_EQ(state_of(theirs), queued);
@@ -415,11 +409,9 @@ TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
     EXPECT_EQ(state_of(cancelling_job), cancelled);
     EXPECT_EQ(list_attempts(store, theirs).items.at(0).exit_kind, "lost");
     EXPECT_EQ(count("lease"), 1);
-    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
+    EXPECT_TRUE(rescue_from("host-b").empty());
     EXPECT_THAT(renew_leases(store, "host-b", {lost}, 10s), ElementsAre(lost));
-
-    EXPECT_TRUE(rescue_expired(store, {.own_host = host, .own_grace = 1h}).empty());
-    EXPECT_EQ(rescue_expired(store, {.own_host = host, .own_grace = 10s}).size(), 1U);
+    EXPECT_EQ(rescue_from(host).size(), 1U);
     EXPECT_EQ(state_of(mine), queued);
 }
 
@@ -427,10 +419,29 @@ TEST_F(Attempts, a_heartbeat_in_time_prevents_the_rescue) {
     add_host("host-b");
     const std::string id = submit();
     const AttemptKey key = place(id, {1}, "host-b");
-    expire_leases();
+    const std::vector<HeldLease> seen = list_leases(store);
     EXPECT_TRUE(renew_leases(store, "host-b", {key}, 10s).empty());
-    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
+    EXPECT_TRUE(rescue_lost(store, seen).empty());
     EXPECT_EQ(state_of(id), starting);
+}
+
+// Goal: an attempt ends whatever the clock of the database has been set to since it began.
+// Method: its rows are moved into the future, as if the clock had been set back after them.
+TEST_F(Attempts, an_attempt_ends_after_the_clock_was_set_back) {
+    const AttemptKey key = running_job();
+    RelayedFrame frame;
+    frame.number = 3;
+    frame.metrics = {{"loss", 1, 0, 0.5}};
+    relay_frames(store, key, {frame});
+    for (const char* column : {"attempt set created_at", "attempt set started_at",
+                               "metric_chunk set written_at", "host set heartbeat_at"})
+        database.sql(fmt::format("update {} = clock_timestamp() + interval '2 hours'", column));
+    finish_attempt(store, key, crashed);
+    EXPECT_EQ(state_of(key.job_id), queued);
+    EXPECT_EQ(count("lease"), 0);
+    EXPECT_EQ(database.sql("select bool_and(core_seconds >= 0) from project_usage"), "t");
+    for (const Invariant& invariant : invariants())
+        EXPECT_TRUE(find_violations(store, invariant, 10).empty()) << invariant.name;
 }
 
 TEST_F(Attempts, broken_text_of_an_executor_is_kept_readable) {

@@ -69,10 +69,10 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
         "insert into session (sha256, token_id, expires_at) select repeat('a', 64), id, "
         "clock_timestamp() - interval '1 hour' from token limit 1");
     const std::int64_t counts = count("job_count");
-    const RescueRule all{.own_host = "host-b"};
+    const std::vector<HeldLease> silent = list_leases(store);
     EXPECT_THROW(commit_placements(store, {placement(job)}, old), LeaderReplaced);
     EXPECT_THROW(expire_queued_jobs(store, old), LeaderReplaced);
-    EXPECT_THROW(rescue_expired(store, all, old), LeaderReplaced);
+    EXPECT_THROW(rescue_lost(store, silent, old), LeaderReplaced);
     EXPECT_THROW(release_due_jobs(store, 10, old), LeaderReplaced);
     EXPECT_THROW(fold_job_counts(store, old), LeaderReplaced);
     EXPECT_THROW(prune_sessions(store, old), LeaderReplaced);
@@ -85,7 +85,7 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
 
     EXPECT_TRUE(commit_placements(store, {placement(job)}, present).at(0).attempt);
     EXPECT_EQ(expire_queued_jobs(store, present).size(), 1U);
-    EXPECT_EQ(rescue_expired(store, all, present).size(), 1U);
+    EXPECT_EQ(rescue_lost(store, silent, present).size(), 1U);
     EXPECT_NO_THROW(prune_sessions(store, present));
     EXPECT_NO_THROW(prune_uploads(store, present));
 }
