@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/base/printable.h"
+#include "api/protocol/exit_codes.h"
 #include "api/spec/intent.h"
 #include "executor/main/crash_handler.h"
 #include "executor/main/frame_reporter.h"
@@ -47,14 +48,22 @@ Urgency urgency_of(const Json& frame, bool& stepped) {
     return std::exchange(stepped, true) ? Urgency::soon : Urgency::now;
 }
 
+/// Where output.log is on a full disk, what cannot be written is lost; fmt::print would throw.
+void print_error(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+}
+
 /// Emits the last frame; a disk so full that not even that fits leaves only the exit code.
-void say_last(FrameLog& log, const Ending& ending) {
+Ending say_last(FrameLog& log, Ending ending) {
     try {
         log.emit(done_frame(ending));
     } catch (const Error& error) {
-        fmt::print(stderr, "cannot say how it ended: {}: {}\n", error.what(),
-                   printable_line(ending.message));
+        print_error(fmt::format("cannot say how it ended: {}: {}\n", error.what(),
+                                printable_line(ending.message)));
+        if (error.code() == ErrorCode::exhausted) ending.exit_code = exit_disk_full;
+        ending.is_clean_failure = false;
     }
+    return ending;
 }
 
 Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
@@ -70,12 +79,13 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
          .abandoned_after = 2 * grace,
          .on_abandoned =
              [&log] {
-                 say_last(log, {.outcome = AttemptOutcome::orphaned,
-                                .code = {},
-                                .message = "the agent did not answer, and saving took too long",
-                                .result = {},
-                                .exit_code = exit_orphaned});
-                 _exit(exit_orphaned);
+                 const Ending said =
+                     say_last(log, {.outcome = AttemptOutcome::orphaned,
+                                    .code = {},
+                                    .message = "the agent did not answer, and saving took too long",
+                                    .result = {},
+                                    .exit_code = exit_orphaned});
+                 _exit(said.exit_code);
              },
          .listener = listener},
         clock);
@@ -98,9 +108,9 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
     AttemptPlan plan = order.plan;
     plan.position = &position.position();
     note_crashes_in(plan.position);
-    const Ending ending = train_to_the_end(trainer, std::move(plan), with_sinks);
+    Ending ending = train_to_the_end(trainer, std::move(plan), with_sinks);
     note_crashes_in(nullptr);
-    say_last(log, ending);
+    ending = say_last(log, std::move(ending));
     channel.flush(last_words_max);
     return ending;
 }
@@ -110,9 +120,9 @@ Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt&
 Ending give_up(const std::filesystem::path& run_folder, const Ending& ending, const Clock& clock) {
     try {
         FrameLog log(run_folder / "frames.ndjson", clock);
-        say_last(log, ending);
+        return say_last(log, ending);
     } catch (const Error& second) {
-        fmt::print(stderr, "{}: {}\n", second.what(), printable_line(ending.message));
+        print_error(fmt::format("{}: {}\n", second.what(), printable_line(ending.message)));
     }
     return ending;
 }

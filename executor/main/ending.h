@@ -18,6 +18,7 @@ using Trainer = std::function<TrainOutcome(const AttemptPlan& plan, Reporter& re
 inline constexpr int exit_done = 0;         ///< succeeded, cancelled, timed out
 inline constexpr int exit_failed = 1;       ///< the reason is in the `done` frame
 inline constexpr int exit_orphaned = 75;    ///< saved and left; may be resumed
+// exit_disk_full (api/protocol/exit_codes.h): not even the `done` frame could be written
 
 /// How an attempt ended.
 struct Ending {

@@ -191,7 +191,10 @@ int main(int argc, char** argv) {
         std::fputs("slipway-executor: no memory is left\n", stderr);
         return slipway::exit_code_out_of_memory;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "slipway-executor: {}\n", slipway::printable_text(error.what()));
+        // Not fmt::print, which throws when it cannot write.
+        std::fputs(
+            fmt::format("slipway-executor: {}\n", slipway::printable_text(error.what())).c_str(),
+            stderr);
         return slipway::exit_failed;
     }
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "api/protocol/exit_codes.h"
 #include "scheduler/agent/memory_guard.h"
 #include "scheduler/agent/slice_end.h"
 
@@ -188,6 +189,16 @@ store::AttemptEnd taken_away(const EndFacts& facts) {
     return end;
 }
 
+/// It could not even say so.
+store::AttemptEnd stopped_by_full_disk(const EndFacts& facts) {
+    const std::string message =
+        "the disk of the host is full: the executor could not write how it ended";
+    store::AttemptEnd end = ended("failed", message);
+    end.reason = store::Reason{.code = disk_full, .message = message};
+    wait_for_disk(end, facts.job_state);
+    return end;
+}
+
 store::AttemptEnd lost(const EndFacts& facts) {
     store::AttemptEnd end = ended("crashed", how_it_went(facts));
     end.crash_key = crash_key(facts);
@@ -222,6 +233,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end = stopped_for_others(facts);
     } else if (facts.note.by == EndedBy::cluster) {
         end = taken_away(facts);
+    } else if (facts.exit_status == exit_disk_full) {
+        end = stopped_by_full_disk(facts);
     } else if (facts.unheard) {
         end = never_heard(facts);
     } else if (facts.memory) {

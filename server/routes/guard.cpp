@@ -8,6 +8,7 @@
 #include "api/base/plural.h"
 #include "api/spec/job_spec.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/pg/connection.h"
 #include "scheduler/submission/checked_job.h"
 #include "server/http/problem.h"
 #include "server/http/server.h"
@@ -56,6 +57,12 @@ Response with_problems(const Request& request, std::string_view class_pointer,
         throw ProblemError({.status = 409, .code = "old_job", .detail = refusal.what()});
     } catch (const ProblemError&) {
         throw;
+    } catch (const store::PgError& refusal) {
+        if (refusal.sqlstate() != store::disk_full) throw;
+        throw ProblemError({.status = 507,
+                            .code = "disk_full",
+                            .detail = "the disk of the database is full, so nothing was stored; "
+                                      "the operator must free space"});
     } catch (const Error& refusal) {
         // Cursors are the only text of a query that the store takes apart by itself.
         if (refusal.code() == ErrorCode::invalid_argument && request.query("cursor"))

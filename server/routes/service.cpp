@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "api/base/check.h"
 #include "api/base/error.h"
 #include "api/base/version.h"
 #include "api/spec/documents.h"
 #include "server/http/content_encoding.h"
+#include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/health.h"
 #include "server/routes/render.h"
@@ -20,6 +23,17 @@ void append_sample(std::string& text, const PrometheusSample& sample) {
     text +=
         fmt::format("# HELP {} {}\n# TYPE {} {}\n{} {}\n", sample.name, sample.help, sample.name,
                     sample.is_counter ? "counter" : "gauge", sample.name, sample.value);
+}
+
+// Below it neither the database nor executors can be expected to go on.
+constexpr std::int64_t free_disk_bytes_min = std::int64_t{64} << 20;
+
+// Of the home folder, which is local: a store may be on a file server that hangs.
+std::optional<std::int64_t> free_disk_bytes(const Services& services) {
+    std::error_code problem;
+    const auto space = std::filesystem::space(services.artifacts.folder(Artifact::run), problem);
+    if (problem) return std::nullopt;
+    return static_cast<std::int64_t>(space.available);
 }
 
 // What only the database knows. While it is down the rest is still worth scraping.
@@ -63,6 +77,14 @@ Response healthz(const Context&) {
 Response readyz(const Context& context) {
     const DatabaseHealth health = context.services.health.latest();
     if (!health.answers) throw Error(ErrorCode::unavailable, health.problem);
+    const auto free_bytes = free_disk_bytes(context.services);
+    if (free_bytes && *free_bytes < free_disk_bytes_min)
+        throw ProblemError(
+            {.status = 503,
+             .code = "disk_full",
+             .detail = fmt::format("the disk of the home folder has {} MiB free, and {} MiB are "
+                                   "needed: free space",
+                                   *free_bytes >> 20, free_disk_bytes_min >> 20)});
     return json_response({{"status", "ready"}});
 }
 
@@ -76,6 +98,10 @@ Response metrics(const Context& context) {
     if (context.services.metric_samples)
         for (const PrometheusSample& sample : context.services.metric_samples())
             append_sample(text, sample);
+    if (const auto free_bytes = free_disk_bytes(context.services))
+        append_sample(text, {.name = "slipway_disk_free_bytes",
+                             .help = "What is free on the disk of the home folder.",
+                             .value = static_cast<double>(*free_bytes)});
     text += database_samples(context.services.health.latest());
     return text_response(std::move(text), "text/plain; version=0.0.4; charset=utf-8");
 }

@@ -38,8 +38,7 @@ constexpr auto refusals = std::to_array<Refusal>({
     {"23", ErrorCode::conflict},               // unique, foreign key, check
     {"40", ErrorCode::unavailable},            // deadlock, serialisation
     {"54000", ErrorCode::invalid_argument},    // a limit of the program, e.g. an index row too long
-    {"53300", ErrorCode::unavailable},         // too many connections
-    {"53", ErrorCode::exhausted},              // disk, memory
+    {"53", ErrorCode::unavailable},            // disk, memory, too many connections
     {"55P03", ErrorCode::unavailable},         // lock_timeout
     {"57", ErrorCode::unavailable},            // cancelled by timeout, shutting down, starting up
     {"58", ErrorCode::unavailable},            // the server's own input and output
@@ -91,10 +90,12 @@ constexpr std::string_view class_not_allowed = "SW004";
     }
     if (sqlstate == limit_reached)
         throw Error{ErrorCode::exhausted, field(result, PG_DIAG_MESSAGE_PRIMARY)};
-    throw PgError(code_of(sqlstate),
-                  fmt::format("the database refused {}: {} ({})", statement,
-                              field(result, PG_DIAG_MESSAGE_PRIMARY), sqlstate),
-                  sqlstate, field(result, PG_DIAG_CONSTRAINT_NAME));
+    // Its own message has the name of one of its files.
+    const std::string message = sqlstate == disk_full
+                                    ? "the disk of the database is full"
+                                    : fmt::format("the database refused {}: {} ({})", statement,
+                                                  field(result, PG_DIAG_MESSAGE_PRIMARY), sqlstate);
+    throw PgError(code_of(sqlstate), message, sqlstate, field(result, PG_DIAG_CONSTRAINT_NAME));
 }
 
 /// True when the socket became ready; false when the time is over.

@@ -13,6 +13,9 @@ struct pg_conn;
 
 namespace slipway::store {
 
+/// SQLSTATE: the disk of the database is full.
+inline constexpr std::string_view disk_full = "53100";
+
 /// What the database refused. The code of Error tells what to do; `sqlstate` tells why.
 class PgError : public Error {
 public:

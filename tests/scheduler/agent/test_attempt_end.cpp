@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "api/protocol/exit_codes.h"
+
 namespace slipway {
 namespace {
 
@@ -175,6 +177,14 @@ TEST(DecideEnd, a_full_disk_is_waited_for) {
     EXPECT_EQ(end.retry_after, std::chrono::minutes{2});
     EXPECT_EQ(end.crash_key, "disk_full");
     ASSERT_TRUE(end.reason);
+    EXPECT_EQ(end.reason->code, "disk_full");
+    // The disk has no room for the done frame either.
+    known.done.reset();
+    known.exit_status = exit_disk_full;
+    end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_EQ(end.crash_key, "disk_full");
     EXPECT_EQ(end.reason->code, "disk_full");
     known.job_state = pausing;
     EXPECT_EQ(decide_end(known).job_state, paused);
