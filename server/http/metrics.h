@@ -13,7 +13,8 @@ namespace slipway {
 /// The counters behind GET /metrics. Safe from every thread.
 ///
 /// slipway_http_requests_total{method,route,status}     route = the row's pattern, or "unmatched"
-/// slipway_http_request_seconds{route}                  histogram: head read to answer written
+/// slipway_http_request_seconds{route}                  histogram: head read to answer written,
+///                                                      less the time a client asked to wait
 /// slipway_http_connections, slipway_http_event_streams gauges
 /// slipway_http_buffered_body_bytes                     gauge: bodies held in memory
 /// slipway_http_buffered_answer_bytes                   gauge: large answers held in memory

@@ -138,11 +138,13 @@ void report(Connection& connection, const Exchange& exchange, const Sent& sent) 
     const std::string_view method =
         exchange.head.raw_target.empty() ? std::string_view("-") : to_string(request.method);
     const std::chrono::duration<double> taken = connection.core.clock.tick() - exchange.started;
+    // A client that asked to wait was not kept waiting by us.
+    const double worked_s = std::max(0.0, taken.count() - request.waited_s);
     connection.core.metrics.request_finished(
         {.method = method,
          .route = exchange.route != nullptr ? std::string_view(request.route) : "unmatched",
          .status = exchange.response.status,
-         .seconds = taken.count()});
+         .seconds = worked_s});
     // A failure of ours is logged whatever a flood of requests does.
     const auto suppressed = connection.core.request_lines.admit(connection.core.clock.tick());
     if (!suppressed && exchange.response.status != 500) return;
