@@ -139,12 +139,13 @@ struct MaintenanceLoop::Parts {
             task.next = more ? now : now + task.every;
             if (more) wake();
         } catch (const std::exception& error) {
-            // The next tick looks at everything again; one line per task and outage is enough.
+            // Its next pass looks at everything again; one line per task and outage is enough.
             if (!task.failing) {
                 log_warn("a maintenance task failed",
                          {{"task", task.name}, {"reason", error.what()}});
             }
             task.failing = true;
+            task.next = now + task.every;
             ++counts.failed_ticks;
         }
     }
