@@ -49,11 +49,12 @@ store::Right right_of(const std::string& token_id, const std::string& project) {
 }
 const store::Reason paused_reason{"sweep_paused", "the sweep is paused"};
 
-/// The values of the objective after `after`; of several in one epoch the last.
+/// The values of the objective from `first_step` on; of several in one epoch the last. Moves
+/// `first_step` to where the last of them begins, which may still change.
 std::vector<Measured> values_of(store::Store& store, const std::string& job_id,
-                                const SweepSpec& spec) {
+                                const SweepSpec& spec, std::int64_t& first_step) {
     const store::Curve curve =
-        store::read_curve(store, job_id, measured_metric(spec), {},
+        store::read_curve(store, job_id, measured_metric(spec), {.first = first_step},
                           {.buckets_max = values_at_once, .points_max = values_at_once});
     const bool by_step = spec.algorithm.time_attr == TimeAttribute::step;
     std::vector<Measured> values;
@@ -63,6 +64,7 @@ std::vector<Measured> values_of(store::Store& store, const std::string& job_id,
             values.back().value = bucket.last.value;
         } else {
             values.push_back({.time = time, .value = bucket.last.value});
+            first_step = bucket.last.step;
         }
     }
     return values;
@@ -81,7 +83,8 @@ SweepFolds folds_of_split(const store::StoredSplit& split) {
 std::vector<Measured> value_of_fold(store::Store& store, const store::TrialJob& job,
                                     const SweepRun& run) {
     if (job.state != JobState::succeeded) return {};
-    std::vector<Measured> values = values_of(store, job.job_id, run.spec);
+    std::int64_t first_step = 0;
+    std::vector<Measured> values = values_of(store, job.job_id, run.spec, first_step);
     if (values.empty()) return {};
     const auto& trial = run.search.trials()[std::size_t(job.trial)];
     return {{.time = std::int64_t(trial.fold_values.size()) + 1, .value = values.back().value}};
@@ -116,8 +119,9 @@ struct SweepLoop::Parts {
     /// A run, and how far its jobs were when it was last looked at.
     struct Followed {
         SweepRun run;
-        std::map<std::string, std::int64_t> seen = {};    // by job
-        Tick values_read{};                               // of jobs that have not ended
+        std::map<std::string, std::int64_t> seen = {};         // by job
+        std::map<std::string, std::int64_t> read_from = {};    // by job: the step of the next read
+        Tick values_read{};                                    // of jobs that have not ended
         Tick tidied{};            // when its checkpoints were last looked at
         bool is_untidy = true;    // something has changed since
     };
@@ -365,9 +369,11 @@ struct SweepLoop::Parts {
                 followed.seen.try_emplace(job.job_id, job.seen + 1).first->second;
             if (!job.state) before = job.seen;
             if (before != job.seen && (reads_all || is_final(*job.state))) {
-                observed.values = run.spec.cross_validation
-                                      ? value_of_fold(store, job, run)
-                                      : values_of(store, job.job_id, run.spec);
+                observed.values =
+                    run.spec.cross_validation
+                        ? value_of_fold(store, job, run)
+                        : values_of(store, job.job_id, run.spec,
+                                    followed.read_from.try_emplace(job.job_id, 0).first->second);
                 before = job.seen;
             }
             seen.jobs.push_back(std::move(observed));
@@ -439,7 +445,7 @@ struct SweepLoop::Parts {
 
     void submit_with(SweepRun& run, const store::SweepStep& stored,
                      std::vector<submission::CheckedJob> jobs) {
-        counts.jobs += std::int64_t(jobs.size());
+        const auto count = std::int64_t(jobs.size());
         submission::submit(store, limit,
                            {.jobs = std::move(jobs),
                             .token_id = run.sweep.created_by,
@@ -448,6 +454,7 @@ struct SweepLoop::Parts {
                                     store::write_sweep_step(transaction, stored, term);
                                 }},
                            [](std::span<const store::Job>) { return store::StoredResponse{}; });
+        counts.jobs += count;
         store::announce_sweep_step(store, stored);
         ++run.sweep.version;
         options.on_queued();
