@@ -64,12 +64,19 @@ std::string name_of(const store::HostAttempt& found) {
 }
 
 /// Seconds that the attempts of a stored spec may take together: limits.max_wall_s, or what
-/// limits.max_core_s is for each of its cores.
+/// limits.max_core_s is for each of its cores. Read by their names alone, as the database does
+/// (time_left_s): a spec of another version may have fields that its decoder here does not know.
 std::optional<double> time_limit(const std::string& stored) {
-    const JobSpec spec = decode_job_spec(Json::parse(stored, nullptr, false)).value;
-    std::optional<double> limit = spec.limits.max_wall_s;
-    if (const auto core_seconds = spec.limits.max_core_s) {
-        const double seconds = *core_seconds / double(spec.accelerator.cores);
+    const Json spec = Json::parse(stored, nullptr, false);
+    const auto number = [&spec](const char* pointer) -> std::optional<double> {
+        const Json::json_pointer place(pointer);
+        if (!spec.is_object() || !spec.contains(place) || !spec.at(place).is_number())
+            return std::nullopt;
+        return spec.at(place).get<double>();
+    };
+    std::optional<double> limit = number("/limits/max_wall_s");
+    if (const auto core_seconds = number("/limits/max_core_s")) {
+        const double seconds = *core_seconds / number("/accelerator/cores").value_or(1);
         limit = std::min(limit.value_or(seconds), seconds);
     }
     return limit;
