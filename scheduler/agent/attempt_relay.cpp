@@ -278,7 +278,8 @@ bool AttemptReconciler::read_words(Live& live, std::deque<Words>& words) {
     const std::vector<ReadFrame>& read = live.tail.peek();
     if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
     if (read.empty()) return live.tail.has_more();
-    Words& added = words.emplace_back(Words{.live = &live});
+    // Whole before it is added: what throws leaves no batch without a key.
+    Words added{.live = &live};
     for (const ReadFrame& each : read) {
         added.frames.push_back(each.frame);
         // Its end is stored next.
@@ -293,6 +294,8 @@ bool AttemptReconciler::read_words(Live& live, std::deque<Words>& words) {
         added.batch.process = {.pid = live.process.pid,
                                .start_ticks = live.process.start_ticks,
                                .resumed_from_id = live.resumed_from_id};
+    Words& kept = words.emplace_back(std::move(added));
+    kept.batch.frames = &kept.frames;
     return true;
 }
 
