@@ -78,7 +78,10 @@ double EventFile::now() const {
 
 void EventFile::write(const std::string& event) {
     const std::string record = tfrecord_of(event);
-    const ssize_t written = ::write(file_.get(), record.data(), record.size());
+    ssize_t written = 0;
+    do {
+        written = ::write(file_.get(), record.data(), record.size());
+    } while (written < 0 && errno == EINTR);
     if (written == ssize_t(record.size())) return;
     refuse_event_file(path_, written < 0 ? errno : ENOSPC);
 }
