@@ -89,6 +89,7 @@ enum class EndedBy {
 struct EndNote {
     EndedBy by = EndedBy::itself;
     std::string where = {};    ///< for a person: "task 1 of job 17 of Slurm on node2"; or empty
+    std::string node = {};     ///< of a cluster, that it was to run on; empty: this machine
 };
 
 /// A program that a launcher runs, with everything that it starts itself. It outlives this. For one

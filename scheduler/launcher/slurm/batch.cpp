@@ -72,7 +72,15 @@ std::vector<std::string> parse_batch_options(std::string_view text) {
 std::vector<std::string> submit_command(const BatchRequest& request, const BatchOptions& options) {
     std::vector<std::string> words{"sbatch", "--parsable", "--hold"};
     if (!options.partition.empty()) words.push_back("--partition=" + options.partition);
-    words.insert(words.end(), options.options.begin(), options.options.end());
+    constexpr std::string_view exclude = "--exclude=";
+    std::vector<std::string> excluded = request.excluded;
+    for (const std::string& option : options.options) {
+        if (option.starts_with(exclude))    // the last one would be the only one
+            excluded.push_back(option.substr(exclude.size()));
+        else
+            words.push_back(option);
+    }
+    if (!excluded.empty()) words.push_back(fmt::format("{}{}", exclude, fmt::join(excluded, ",")));
     words.insert(
         words.end(),
         {"--job-name=" + request.name, "--comment=" + request.comment,
@@ -83,7 +91,7 @@ std::vector<std::string> submit_command(const BatchRequest& request, const Batch
          "--no-requeue",
          // What is written and where is opened by us, without following a link.
          "--chdir=/", "--input=/dev/null", "--output=/dev/null", "--error=/dev/null",
-         "--export=NIL", "--propagate=NONE"});
+         "--export=ALL", "--propagate=NONE"});
     if (request.memory_bytes > 0)
         words.push_back(fmt::format("--mem={}M", (request.memory_bytes + mebibyte - 1) / mebibyte));
     return words;
@@ -95,7 +103,7 @@ std::string batch_script(const BatchRequest& request) {
         return fmt::format(
             "#!/bin/sh\nPATH={} exec srun --mpi=none --kill-on-bad-exit=1 --wait=0 --nodes={} "
             "--ntasks={} --ntasks-per-node=1 --cpus-per-task={} --input=none --output=/dev/null "
-            "--error=/dev/null --export=NIL {} --member {}\n",
+            "--error=/dev/null --export=ALL {} --member {}\n",
             quoted(request.program_path), request.nodes, request.nodes, request.cores,
             quoted(request.starter.string()), quoted(request.order.string()));
     return fmt::format("#!/bin/sh\nexec {} {}\n", quoted(request.starter.string()),

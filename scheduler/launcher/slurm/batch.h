@@ -18,7 +18,8 @@ struct BatchRequest {
     std::filesystem::path starter;    ///< the program slipway-slurm-start
     std::filesystem::path order;      ///< the file that it reads; on several nodes the folder
     int nodes = 1;
-    std::string program_path = {};    ///< where srun is looked for, on several nodes
+    std::string program_path = {};             ///< where srun is looked for, on several nodes
+    std::vector<std::string> excluded = {};    ///< nodes that it does not run on
 };
 
 /// Where jobs go.

@@ -20,12 +20,13 @@ struct Field {
     int width;
 };
 
-constexpr std::array<Field, 6> job_fields{{{"JobID", 24},
+constexpr std::array<Field, 7> job_fields{{{"JobID", 24},
                                            {"State", 32},
                                            {"exit_code", 16},
                                            {"Reason", 128},
                                            {"comment", 128},
-                                           {"BatchHost", 128}}};
+                                           {"BatchHost", 128},
+                                           {"NodeList", 256}}};
 
 struct StageOfState {
     std::string_view state;
@@ -69,6 +70,24 @@ bool read_number(std::string_view text, T& value) {
     return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
 }
 
+/// "001-003,7" behind the beginning of the names.
+void add_numbered(const std::string& begin, std::string_view ranges,
+                  std::vector<std::string>& names) {
+    constexpr int nodes_max = 4096;
+    while (!ranges.empty()) {
+        const std::string_view range = ranges.substr(0, ranges.find(','));
+        ranges.remove_prefix(std::min(ranges.size(), range.size() + 1));
+        const std::size_t dash = range.find('-');
+        const std::string_view first_text = range.substr(0, dash);
+        int first = 0, last = 0;
+        if (!read_number(first_text, first)) return;
+        last = first;
+        if (dash != std::string_view::npos && !read_number(range.substr(dash + 1), last)) return;
+        for (int i = first; i <= last && i - first < nodes_max; ++i)
+            names.push_back(fmt::format("{}{:0{}}", begin, i, first_text.size()));
+    }
+}
+
 }    // namespace
 
 SlurmStage stage_of(std::string_view state) {
@@ -101,10 +120,31 @@ std::vector<SlurmJobLine> parse_job_lines(std::string_view text) {
             job.reason = (*parts)[3];
             job.comment = (*parts)[4];
             if ((*parts)[5] != "n/a") job.node = (*parts)[5];
+            job.nodes = (*parts)[6];
         }
         jobs.push_back(std::move(job));
     }
     return jobs;
+}
+
+std::vector<std::string> expand_nodes(std::string_view list) {
+    std::vector<std::string> names;
+    while (!list.empty()) {
+        const std::size_t open = list.find_first_of("[,");
+        const std::string name(list.substr(0, open));
+        if (open == std::string_view::npos || list[open] == ',') {
+            if (!name.empty()) names.push_back(name);
+            if (open == std::string_view::npos) break;
+            list.remove_prefix(open + 1);
+            continue;
+        }
+        const std::size_t close = list.find(']', open);
+        if (close == std::string_view::npos) break;
+        add_numbered(name, list.substr(open + 1, close - open - 1), names);
+        list.remove_prefix(std::min(list.size(), close + 1));
+        if (!list.empty() && list.front() != ',') break;    // more than one number in a name
+    }
+    return names;
 }
 
 bool was_taken_away(std::string_view state) {

@@ -17,7 +17,8 @@ struct SlurmJobLine {
     int wait_status = 0;    ///< of its script, as waitpid gives it; meaningful at the end
     std::string reason;     ///< why it waits, or how it ended: Resources, JobHeldUser, …
     std::string comment;
-    std::string node;    ///< that it runs on; empty: none yet
+    std::string node;          ///< that its script runs on; empty: none yet
+    std::string nodes = {};    ///< all of them, as Slurm writes a list; cut when it is long
     bool operator==(const SlurmJobLine&) const = default;
 };
 
@@ -41,6 +42,9 @@ std::vector<SlurmJobLine> parse_job_lines(std::string_view text);
 /// Whether the cluster ended a job in this state, for reasons of its own: its node failed, another
 /// job took its place.
 bool was_taken_away(std::string_view state);
+
+/// "node[1-3,7],big" as names in this order. What is cut off or of another form is left out.
+std::vector<std::string> expand_nodes(std::string_view list);
 
 /// How a job ended; none when Slurm does not know how its program did (its node failed, it never
 /// ran).

@@ -199,14 +199,14 @@ void SlurmQueue::look_at_watched() {
     try {
         const std::vector<SlurmJobLine> jobs = look();
         for (const std::shared_ptr<Watch>& one : present)
-            one->see(jobs);
+            one->see(jobs, clock_.tick());
         if (!was_well) log_info("Slurm answers again", {});
     } catch (const Error& error) {
         if (was_well) log_warn("Slurm does not answer", {{"reason", error.what()}});
     }
 }
 
-void SlurmQueue::Watch::see(const std::vector<SlurmJobLine>& jobs) {
+void SlurmQueue::Watch::see(const std::vector<SlurmJobLine>& jobs, Tick now) {
     const auto found = std::ranges::find_if(jobs, [this](const SlurmJobLine& job) {
         return job.number == number_ && job.comment == comment_;
     });
@@ -217,6 +217,8 @@ void SlurmQueue::Watch::see(const std::vector<SlurmJobLine>& jobs) {
     } else {
         facts_.line = *found;
         facts_.known = true;
+        if (!facts_.runs_since && stage_of(found->state) == SlurmStage::running)
+            facts_.runs_since = now;
     }
     if (facts_.has_ended()) tell_end();
 }

@@ -34,6 +34,7 @@ struct SlurmJobFacts {
     bool gone = false;     ///< Slurm does not know it, or no longer
     /// Of its tasks the one that is watched has ended; others may not have.
     bool task_ended = false;
+    std::optional<Tick> runs_since = {};    ///< as seen here
     bool has_ended() const { return gone || (known && stage_of(line.state) == SlurmStage::ended); }
 };
 
@@ -117,7 +118,7 @@ public:
 
 private:
     friend class SlurmQueue;
-    void see(const std::vector<SlurmJobLine>& jobs);
+    void see(const std::vector<SlurmJobLine>& jobs, Tick now);
     void look_at_task();
     void tell_end() const;
 

@@ -14,6 +14,7 @@
 #include "api/base/json.h"
 #include "api/base/posix.h"
 #include "scheduler/launcher/private_folder.h"
+#include "scheduler/launcher/slurm/start_order.h"
 
 namespace slipway {
 
@@ -86,6 +87,14 @@ int SliceFolder::count_let_go() const {
 
 int SliceFolder::count_exits() const {
     return count(exit_ending);
+}
+
+void SliceFolder::keep_begin(int rank, const std::string& node) const {
+    write_file_aside(file_of(folder_, rank, begun_ending), node);
+}
+
+std::optional<std::string> SliceFolder::begun_on(int rank) const {
+    return read_file(file_of(folder_, rank, begun_ending));
 }
 
 void SliceFolder::keep_exit(int rank, const MemberExit& exit) const {

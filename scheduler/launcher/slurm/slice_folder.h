@@ -38,6 +38,11 @@ public:
     /// Members that may run.
     int count_let_go() const;
 
+    /// The node has read the order of this member.
+    void keep_begin(int rank, const std::string& node) const;
+    /// Where it has; none: it has not, or it is not seen yet.
+    std::optional<std::string> begun_on(int rank) const;
+
     /// errors  throws unavailable
     void keep_exit(int rank, const MemberExit& exit) const;
     /// None: it runs, has not begun, or was ended together with what would have kept it.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -71,7 +72,9 @@ SlurmLauncher::SlurmLauncher(LauncherOptions local, SlurmOptions options, const 
     : local_(std::move(local)),
       options_(std::move(options)),
       links_(options_.listen, options_.folder, clock),
-      queue_(std::make_shared<SlurmQueue>(options_.queue, clock)) {}
+      clock_(clock),
+      queue_(std::make_shared<SlurmQueue>(options_.queue, clock)),
+      faults_(std::make_shared<NodeFaults>(clock)) {}
 
 std::int64_t SlurmLauncher::memory_of(const LaunchRequest& request) {
     return request.memory_bytes > 0 ? request.memory_bytes + uncounted_bytes_max : 0;
@@ -123,6 +126,19 @@ std::string SlurmLauncher::order_text(const LaunchRequest& request) const {
                     .link = links_.make()});
 }
 
+/// Not to nodes that could not start the last ones, unless no other nodes are left.
+std::int64_t SlurmLauncher::submit_batch(BatchRequest request) const {
+    request.excluded = faults_->excluded();
+    if (request.excluded.empty()) return queue_->submit(request);
+    try {
+        return queue_->submit(request);
+    } catch (const Error& error) {
+        log_info("a job is submitted without --exclude", {{"reason", error.what()}});
+        request.excluded.clear();
+        return queue_->submit(request);
+    }
+}
+
 /// Held: nothing of it runs yet.
 ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
     ProcessId id = id_of(0, random_mark());
@@ -130,12 +146,12 @@ ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
     make_private_folder(options_.folder);
     write_file_aside(orders.file, order_text(request));
     try {
-        id.pid = pid_t(queue_->submit({.name = request.name,
-                                       .comment = comment_of(mark_of(id)),
-                                       .cores = request.cores,
-                                       .memory_bytes = memory_of(request),
-                                       .starter = options_.starter,
-                                       .order = orders.file}));
+        id.pid = pid_t(submit_batch({.name = request.name,
+                                     .comment = comment_of(mark_of(id)),
+                                     .cores = request.cores,
+                                     .memory_bytes = memory_of(request),
+                                     .starter = options_.starter,
+                                     .order = orders.file}));
         return id;
     } catch (const Error&) {
         orders.remove();
@@ -144,8 +160,8 @@ ProcessId SlurmLauncher::submit(const LaunchRequest& request) const {
 }
 
 /// Before it is released: its node is let in from then on.
-std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
-                                                      const ProcessId& id) const {
+std::unique_ptr<SlurmProcess> SlurmLauncher::watch(const std::string& name,
+                                                   const ProcessId& id) const {
     SlurmOrders orders = orders_of(id);
     std::function<bool()> has_ended;
     if (orders.rank)
@@ -155,7 +171,7 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::watch(const std::string& name,
     auto watch = queue_->watch(name, id.pid, comment_of(mark_of(id)), std::move(has_ended));
     auto link = links_ ? links_.expect(orders.read(), name) : nullptr;
     return std::make_unique<SlurmProcess>(id, std::move(orders), queue_, std::move(watch),
-                                          std::move(link));
+                                          std::move(link), faults_, clock_);
 }
 
 std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
@@ -168,6 +184,7 @@ std::unique_ptr<LaunchedProcess> SlurmLauncher::adopt(const std::string& name,
     const SlurmJobLine* job = find_job(jobs, id.pid, comment_of(mark_of(id)));
     if (job == nullptr) return nullptr;
     auto process = watch(name, id);
+    if (stage_of(job->state) == SlurmStage::running) process->take_as_begun();
     // The service before us ended when it had kept who the job is and had not released it.
     if (is_held(*job)) {
         if (!member)
@@ -206,8 +223,13 @@ std::string SlurmLauncher::explain_wait(const std::string& job_id) const {
             return fmt::format("job {} of Slurm waits, and Slurm does not answer: {}",
                                watch->number(), trouble);
         if (!facts.known) return fmt::format("job {} of Slurm was submitted", watch->number());
-        return fmt::format("job {} of Slurm is {}: {}", watch->number(), facts.line.state,
-                           facts.line.reason);
+        const std::vector<std::string> excluded = faults_->excluded();
+        return fmt::format(
+            "job {} of Slurm is {}: {}{}", watch->number(), facts.line.state, facts.line.reason,
+            excluded.empty() ? ""
+                             : fmt::format("; it does not go to {}, where the last three "
+                                           "starts failed",
+                                           fmt::join(excluded, ", ")));
     }
     return {};
 }
@@ -256,7 +278,9 @@ void SlurmLauncher::remove_old_orders(const std::vector<SlurmJobLine>& jobs, Ins
     std::error_code absent;
     for (const auto& entry : fs::directory_iterator(options_.folder, absent)) {
         const fs::path ending = entry.path().extension();
-        if (ending != order_ending && ending != slice_ending && ending != ended_ending) continue;
+        if (ending != order_ending && ending != slice_ending && ending != ended_ending &&
+            ending != begun_ending)
+            continue;
         const auto written = written_at(entry.path());
         if (!written) continue;
         const std::string mark = entry.path().stem().string();

@@ -54,7 +54,8 @@ private:
     SlurmOrders orders_of(const ProcessId& id) const;
     SliceFolder folder_of_slice(std::int64_t mark) const;
     std::string order_text(const LaunchRequest& request) const;
-    std::unique_ptr<LaunchedProcess> watch(const std::string& name, const ProcessId& id) const;
+    std::unique_ptr<SlurmProcess> watch(const std::string& name, const ProcessId& id) const;
+    std::int64_t submit_batch(BatchRequest request) const;
     ProcessId submit(const LaunchRequest& request) const;
     std::unique_ptr<LaunchedProcess> launch_member(const LaunchRequest& request) const;
     std::int64_t find_or_submit_slice(const LaunchRequest& request, std::int64_t mark) const;
@@ -67,7 +68,9 @@ private:
     const LocalLauncher local_;
     const SlurmOptions options_;
     const SlurmLinks links_;
-    const std::shared_ptr<SlurmQueue> queue_;    // shared: processes outlive the launcher
+    const Clock& clock_;
+    const std::shared_ptr<SlurmQueue> queue_;     // shared: processes outlive the launcher
+    const std::shared_ptr<NodeFaults> faults_;    // likewise
     mutable std::mutex slices_;    // one member after the other: the last one releases the job
     mutable std::map<std::int64_t, std::int64_t>
         slice_jobs_;    // guarded by slices_: held, by mark

@@ -62,14 +62,14 @@ std::int64_t SlurmLauncher::find_or_submit_slice(const LaunchRequest& request,
                                     job->number, request.member->slice, job->state)};
         if (job != jobs.end()) return slice_jobs_[mark] = job->number;
     }
-    const std::int64_t number = queue_->submit({.name = request.member->slice,
-                                                .comment = comment_of(mark),
-                                                .cores = request.cores,
-                                                .memory_bytes = memory_of(request),
-                                                .starter = options_.starter,
-                                                .order = folder.path(),
-                                                .nodes = request.member->count,
-                                                .program_path = program_path()});
+    const std::int64_t number = submit_batch({.name = request.member->slice,
+                                              .comment = comment_of(mark),
+                                              .cores = request.cores,
+                                              .memory_bytes = memory_of(request),
+                                              .starter = options_.starter,
+                                              .order = folder.path(),
+                                              .nodes = request.member->count,
+                                              .program_path = program_path()});
     return slice_jobs_[mark] = number;
 }
 

@@ -45,6 +45,7 @@
 #include "scheduler/launcher/node_link/node_relay.h"
 #include "scheduler/launcher/node_link/tcp.h"
 #include "scheduler/launcher/output_file.h"
+#include "scheduler/launcher/private_folder.h"
 #include "scheduler/launcher/slurm/slice_folder.h"
 #include "scheduler/launcher/slurm/start_order.h"
 
@@ -52,13 +53,16 @@ namespace {
 
 using namespace slipway;
 
-/// As shells say that a program was not found.
-constexpr int exit_not_started = 127;
 constexpr int lock_place = 3;
 constexpr int first_free_place = 4;
 /// For the others to notice that a member has failed, and to save what they can.
 constexpr std::chrono::seconds notice_max{5};
 constexpr std::chrono::milliseconds look_again{50};
+
+/// The node cannot read what it is to do.
+struct NoOrder {
+    std::string why;
+};
 
 [[noreturn]] void fail_start(const std::string& doing) {
     throw Error{ErrorCode::unavailable, fmt::format("cannot {}: {}", doing, std::strerror(errno))};
@@ -66,10 +70,10 @@ constexpr std::chrono::milliseconds look_again{50};
 
 StartOrder take_order(const char* path) {
     std::ifstream file(path);
-    if (!file) fail_start(fmt::format("read {}", path));
+    if (!file) throw NoOrder{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
     const std::string text((std::istreambuf_iterator<char>(file)), {});
     auto order = read_start_order(text);
-    if (!order) throw Error{ErrorCode::unavailable, fmt::format("{} is no order of a start", path)};
+    if (!order) throw NoOrder{fmt::format("{} is no order of a start", path)};
     return *std::move(order);
 }
 
@@ -228,6 +232,7 @@ int run_member(const char* folder) {
     const SliceFolder slice{folder};
     const int rank = rank_of_task();
     const StartOrder order = take_order(slice.order_of(rank).c_str());
+    slice.keep_begin(rank, of_task("SLURMD_NODENAME"));
     const int status = exit_code_of(run_beside(order));
     slice.keep_exit(
         rank, {.status = status,
@@ -251,8 +256,12 @@ int main(int argc, char** argv) {
     try {
         if (is_member) return run_member(argv[2]);
         StartOrder order = take_order(argv[1]);
+        write_file_aside(begun_file(argv[1]), of_task("SLURMD_NODENAME"));
         if (order.link) return end_like(run_beside(std::move(order)));
         become(std::move(order));
+    } catch (const NoOrder& error) {
+        fmt::print(stderr, "slipway-slurm-start: {}\n", error.why);
+        return exit_no_order;
     } catch (const std::exception& error) {
         fmt::print(stderr, "slipway-slurm-start: {}\n", error.what());
         return exit_not_started;

@@ -30,6 +30,10 @@ std::optional<StartLink> read_link(const Json& order) {
 
 }    // namespace
 
+std::filesystem::path begun_file(std::filesystem::path order) {
+    return order.replace_extension(begun_ending);
+}
+
 std::string to_text(const StartOrder& order) {
     Json text{{"program", order.program.string()}, {"arguments", order.arguments},
               {"environment", order.environment},  {"folder", order.folder.string()},

@@ -31,6 +31,16 @@ struct StartOrder {
     bool operator==(const StartOrder&) const = default;
 };
 
+/// The exit code of slipway-slurm-start on a node that cannot read its order: the home folder of
+/// the service is not there.
+inline constexpr int exit_no_order = 125;
+/// Likewise, when it could not become the program; a shell's when there is no slipway-slurm-start.
+inline constexpr int exit_not_started = 127;
+
+inline constexpr const char* begun_ending = ".begun";
+/// The file beside the order of a job of one program that says on which node the order was read.
+std::filesystem::path begun_file(std::filesystem::path order);
+
 std::string to_text(const StartOrder& order);
 
 /// None when it is not the text of one.

@@ -25,8 +25,17 @@ TEST(SlurmBatch, what_is_submitted_is_held_and_never_requeued) {
     EXPECT_EQ(words.front(), "sbatch");
     for (const char* word : {"--hold", "--no-requeue", "--partition=main", "--account=ml",
                              "--job-name=job_1/2", "--comment=slipway 1f host", "--cpus-per-task=4",
-                             "--mem=4M", "--output=/dev/null", "--error=/dev/null", "--export=NIL"})
+                             "--mem=4M", "--output=/dev/null", "--error=/dev/null", "--export=ALL"})
         EXPECT_TRUE(holds(words, word)) << word;
+}
+
+TEST(SlurmBatch, nodes_are_left_out_beside_those_that_the_operator_leaves_out) {
+    const std::vector<std::string> words = submit_command(
+        {.name = "a", .comment = "b", .starter = "s", .order = "o", .excluded = {"n1", "n2"}},
+        {.options = {"--exclude=n9", "--qos=low"}});
+    EXPECT_TRUE(holds(words, "--exclude=n1,n2,n9"));
+    EXPECT_FALSE(holds(words, "--exclude=n9")) << "sbatch takes the last one alone";
+    EXPECT_TRUE(holds(words, "--qos=low"));
 }
 
 TEST(SlurmBatch, without_a_limit_of_memory_the_partition_s_own_holds) {

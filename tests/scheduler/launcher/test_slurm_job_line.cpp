@@ -10,8 +10,8 @@ namespace {
 
 std::string line(const std::string& number, const std::string& state, int status,
                  const std::string& reason, const std::string& comment, const std::string& node) {
-    return fmt::format("{:<24}|{:<32}|{:<16}|{:<128}|{:<128}|{:<128}|\n", number, state, status,
-                       reason, comment, node);
+    return fmt::format("{:<24}|{:<32}|{:<16}|{:<128}|{:<128}|{:<128}|{:<256}|\n", number, state,
+                       status, reason, comment, node, node == "n/a" ? "" : node);
 }
 
 SlurmJobLine ended(const std::string& state, int wait_status, const std::string& node = "node1") {
@@ -36,6 +36,7 @@ TEST(SlurmJobLines, are_read_as_squeue_writes_them) {
                                      .node = {}}));
     EXPECT_EQ(jobs[1].wait_status, 768);
     EXPECT_EQ(jobs[1].node, "node2");
+    EXPECT_EQ(jobs[1].nodes, "node2");
     EXPECT_TRUE(parse_job_lines("").empty());
 }
 
@@ -49,6 +50,15 @@ TEST(SlurmJobLines, of_another_form_hide_no_other_one) {
     EXPECT_EQ(jobs[0].number, 20);
     EXPECT_EQ(stage_of(jobs[0].state), SlurmStage::running) << "not known to have ended";
     EXPECT_EQ(jobs[1].comment, "ours");
+}
+
+TEST(SlurmJobLines, lists_of_nodes_are_written_out) {
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(expand_nodes("n1"), (Names{"n1"}));
+    EXPECT_EQ(expand_nodes("n[1-3,07],big,m[09-11]"),
+              (Names{"n1", "n2", "n3", "n07", "big", "m09", "m10", "m11"}));
+    EXPECT_EQ(expand_nodes("a,n[1-2"), (Names{"a"})) << "what was cut";
+    EXPECT_TRUE(expand_nodes("").empty());
 }
 
 TEST(SlurmJobLines, a_state_that_is_not_known_is_no_end) {
