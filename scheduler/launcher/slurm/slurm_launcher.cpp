@@ -36,6 +36,8 @@ constexpr const char* order_ending = ".order";
 constexpr const char* slice_ending = ".slice";
 constexpr std::chrono::hours keep_orders{1};    // of which no job is known
 constexpr std::chrono::seconds ended_for{15};
+constexpr std::chrono::seconds held_max{60};
+constexpr std::chrono::seconds sweep_gap_min{20};
 
 /// Of a descriptor, where it is now; empty: of none.
 fs::path path_of(int descriptor) {
@@ -236,9 +238,10 @@ std::string SlurmLauncher::explain_wait(const std::string& job_id) const {
 
 void SlurmLauncher::remove_left(Instant now) const {
     local_.remove_left(now);
+    if (!begin_sweep(now)) return;
     try {
         const std::vector<SlurmJobLine> jobs = queue_->look();
-        end_held(jobs);
+        end_held(jobs, now);
         end_revived(jobs, now);
         remove_old_orders(jobs, now);
     } catch (const Error& error) {
@@ -246,18 +249,32 @@ void SlurmLauncher::remove_left(Instant now) const {
     }
 }
 
-/// A launch takes seconds: what is held at two sweeps in a row belongs to a service that was
-/// killed.
-void SlurmLauncher::end_held(const std::vector<SlurmJobLine>& jobs) const {
-    std::set<std::int64_t> held;
-    const std::string ours = " " + options_.host.substr(0, host_letters_max);
-    for (const SlurmJobLine& job : jobs)
-        if (is_held(job) && job.comment.starts_with("slipway ") && job.comment.ends_with(ours))
-            held.insert(job.number);
+/// The agents of all hosts of the service have this launcher, and each asks for sweeps.
+bool SlurmLauncher::begin_sweep(Instant now) const {
     const std::scoped_lock lock(mutex_);
-    for (const std::int64_t number : held)
-        if (held_before_.contains(number)) queue_->cancel(number);
-    held_before_ = std::move(held);
+    if (swept_at_ && now - *swept_at_ < sweep_gap_min) return false;
+    swept_at_ = now;
+    return true;
+}
+
+/// A launch takes seconds: what is held for longer belongs to a service that was killed.
+void SlurmLauncher::end_held(const std::vector<SlurmJobLine>& jobs, Instant now) const {
+    const std::string ours = " " + options_.host.substr(0, host_letters_max);
+    const std::scoped_lock lock(mutex_);
+    std::map<std::int64_t, Instant> held;
+    for (const SlurmJobLine& job : jobs) {
+        if (!is_held(job) || !job.comment.starts_with("slipway ") || !job.comment.ends_with(ours))
+            continue;
+        const auto known = held_since_.find(job.number);
+        const Instant since = known == held_since_.end() ? now : known->second;
+        held.emplace(job.number, since);
+        if (now - since < held_max) continue;
+        log_warn("a job that was never released is cancelled",
+                 {{"slurm_job", job.number},
+                  {"held_s", std::chrono::duration<double>(now - since).count()}});
+        queue_->cancel(job.number);
+    }
+    held_since_ = std::move(held);
 }
 
 /// slurmctld saves its state up to five seconds late: killed in this time, it reads that a job

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,7 +61,8 @@ private:
     std::int64_t find_or_submit_slice(const LaunchRequest& request, std::int64_t mark) const;
     void let_member_go(std::int64_t number, const MarkedMember& member, int count) const;
     bool let_held_member_go(std::int64_t number, const MarkedMember& member) const;
-    void end_held(const std::vector<SlurmJobLine>& jobs) const;
+    bool begin_sweep(Instant now) const;
+    void end_held(const std::vector<SlurmJobLine>& jobs, Instant now) const;
     void end_revived(const std::vector<SlurmJobLine>& jobs, Instant now) const;
     void remove_old_orders(const std::vector<SlurmJobLine>& jobs, Instant now) const;
 
@@ -75,7 +76,8 @@ private:
     mutable std::map<std::int64_t, std::int64_t>
         slice_jobs_;    // guarded by slices_: held, by mark
     mutable std::mutex mutex_;
-    mutable std::set<std::int64_t> held_before_;    // guarded by mutex_: at the last remove_left()
+    mutable std::optional<Instant> swept_at_;               // guarded by mutex_
+    mutable std::map<std::int64_t, Instant> held_since_;    // guarded by mutex_: as seen by sweeps
 };
 
 }    // namespace slipway
