@@ -326,6 +326,27 @@ HostSlots* host_to_wait_for(const WaitingJob& job, Pass& pass) {
     return best;
 }
 
+/// Free cores of one host would be enough, but for a job ahead that they are reserved for.
+std::optional<WaitReason> behind_reserved_host(const WaitingJob& job, const Pass& pass) {
+    for (const auto& [host, slots] : pass.machine) {
+        if (!is_in_pool(job, slots) || !has_memory(job, slots)) continue;
+        const Slot* reserved = nullptr;
+        int free = 0;
+        for (const Slot& slot : slots) {
+            if (!slot.usable() || !slot.core.held_by.empty()) continue;
+            ++free;
+            if (!slot.reserved_by.empty() && reserved == nullptr) reserved = &slot;
+        }
+        if (free < job.cores || reserved == nullptr) continue;
+        WaitReason reason = behind(job, *reserved);
+        reason.message = fmt::format(
+            "{} of host {} {} free and reserved for job {}, which is ahead in the queue",
+            counted(free, "core"), host, free == 1 ? "is" : "are", reserved->reserved_by);
+        return reason;
+    }
+    return std::nullopt;
+}
+
 /// Why a job without a core of its own is not to be had, and keeps for a job of several cores what
 /// it waits for.
 WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
@@ -361,6 +382,8 @@ WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
             kept, [&](const Slot* slot) { return slot->core.held_by != gives_way->blocking_job; });
         kept.resize(std::min<std::size_t>(kept.size(), 1));
     }
+    if (!gives_way)
+        if (auto is_behind = behind_reserved_host(job, pass)) reason = *std::move(is_behind);
     if (!kept.empty()) reserve(job, kept, pass);
     return reason;
 }

@@ -211,5 +211,20 @@ TEST(Slices, a_simulation_frees_all_hosts_of_a_slice_at_its_end) {
     EXPECT_EQ(made.starts.at("z").at - made.starts.at("y").at, seconds{100});
 }
 
+// Goal: whoever waits behind a slice learns which job keeps free cores from it.
+TEST(Slices, a_job_behind_a_waiting_slice_is_told_so) {
+    Snapshot snapshot{.queue = {job_of("slice", 24), job_of("small", 1, 1)},
+                      .cores = free_hosts({"a", "b", "c", "d"})};
+    for (const char* host : {"a", "b", "c"})
+        give_to(snapshot, {.job_id = "running", .cores = 24}, host, whole_host);
+    const Plan plan = make_plan(snapshot);
+    EXPECT_TRUE(plan.start.empty());
+    const WaitReason& reason = why(plan, "small");
+    EXPECT_EQ(reason.code, "behind");
+    EXPECT_EQ(reason.blocking_job, "slice");
+    EXPECT_EQ(reason.message,
+              "8 cores of host d are free and reserved for job slice, which is ahead in the queue");
+}
+
 }    // namespace
 }    // namespace slipway
