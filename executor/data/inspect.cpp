@@ -357,13 +357,16 @@ std::vector<std::string> inspect_samples(std::string_view format, const fs::path
 }    // namespace
 
 Json inspect_dataset(std::string_view format, const fs::path& path, const DatasetOptions& options,
-                     int threads) {
+                     int threads, const ContentMemory& memory) {
     ProblemLog problems(ProblemLog::Mode::collect);
+    const Instant since = system_clock().now();
     Json report = empty_report();
     try {
         const std::vector<std::string> read =
             format == "text" ? inspect_text(path, threads, problems, report)
                              : inspect_samples(format, path, options, threads, problems, report);
+        if (problems.total() == 0)
+            keep_content_hash(path, read, report["content_hash"].get<std::string>(), memory, since);
         if (auto unread = unread_files(path, read, problems)) problems.warn(std::move(*unread));
     } catch (const DataError& error) {    // what cannot even be opened is a report too
         problems.add(error.problem());

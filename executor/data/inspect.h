@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "executor/data/dataset.h"
+#include "executor/data/shared/known_content.h"
 
 namespace slipway {
 
@@ -28,9 +29,10 @@ namespace slipway {
 ///    surprise: a single class, images of several sizes), "problems": [{"file", "row", "field",
 ///    "message"}] (at most 20),
 ///    "problem_count": 0}
-/// A set with problem_count 0 can be trained on.
+/// A set with problem_count 0 can be trained on. `memory` gets the hash.
 /// errors  not_found without folder, invalid_argument for the format or the options, exhausted
 nlohmann::json inspect_dataset(std::string_view format, const std::filesystem::path& path,
-                               const DatasetOptions& options = {}, int threads = 0);
+                               const DatasetOptions& options = {}, int threads = 0,
+                               const ContentMemory& memory = {});
 
 }    // namespace slipway

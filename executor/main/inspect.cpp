@@ -33,7 +33,8 @@ Json inspect(const InspectOptions& options) {
         if (path.empty()) path = options.into;
     }
     const DatasetOptions how = parse_dataset_options(parsed);
-    Json report = inspect_dataset(options.format, path, how, options.threads);
+    Json report =
+        inspect_dataset(options.format, path, how, options.threads, {.folder = options.memory});
     if (options.preview && report["problem_count"] == 0) {
         report["preview"] = preview_dataset(options.format, path, how);
     }

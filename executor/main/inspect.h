@@ -15,6 +15,8 @@ struct InspectOptions {
     std::string name = {};                ///< what a single file was called
     bool preview = false;                 ///< with some samples to look at
     int threads = 0;
+    /// Of this host's executors, for the content hash of `path`; empty: none.
+    std::filesystem::path memory = {};
 };
 
 /// The report as JSON text: what inspect_dataset says; after a failure the same shape with the

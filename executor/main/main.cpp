@@ -43,6 +43,8 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& fo
     inspect->add_flag("--preview", look.preview, "Also show some samples");
     inspect->add_option("--threads", look.threads, "Default: one per CPU")
         ->check(CLI::Range(0, 64));
+    inspect->add_option("--keep-hash-in", look.memory,
+                        "Folder of decoded copies: attempts need not read the files again");
     unpack->needs(into);
     into->needs(unpack);
     return inspect;

@@ -54,6 +54,7 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.dataset_format = order.dataset.format;
     plan.dataset_path = order.dataset.path;
     plan.dataset_options = order.dataset.options.dump();
+    plan.dataset_content_hash = order.dataset.content_hash;
     plan.checkpoint_folder = order.checkpoint_folder;
     plan.resume_from = order.resume_from;
     plan.init_from = order.init_from;

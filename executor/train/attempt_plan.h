@@ -36,10 +36,11 @@ struct InferencePlan {
 struct AttemptPlan {
     JobKind kind = JobKind::train;
     JobSpec spec;
-    std::string dataset_format;                          ///< one of dataset_formats()
-    std::filesystem::path dataset_path;                  ///< folder or file
-    std::string dataset_options = "{}";                  ///< JSON object: label_column, …
-    std::filesystem::path checkpoint_folder;             ///< made when absent
+    std::string dataset_format;                 ///< one of dataset_formats()
+    std::filesystem::path dataset_path;         ///< folder or file
+    std::string dataset_options = "{}";         ///< JSON object: label_column, …
+    std::string dataset_content_hash = {};      ///< that the files must have; empty: not known
+    std::filesystem::path checkpoint_folder;    ///< made when absent
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
     /// What is wrong with each newer checkpoint that is not resumed from: told as warnings.
     std::vector<std::string> passed_over = {};

@@ -126,6 +126,7 @@ private:
             {"the step to begin at", std::uint64_t(state_.step)},
             {"the number of training samples", data_.split.train.size()},
             {"the number of validation samples", data_.split.val.size()},
+            {"the content of the data", digest_of(data_.content_hash), true},
             {"the spec", digest_of(trained_spec(plan_.spec).dump()), true},
             weights()};
         for (const StepProgram* program : programs_.all())

@@ -393,10 +393,11 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
 
 TrainData open_train_data(const AttemptPlan& plan) {
     try {
+        const Instant since = system_clock().now();
         const bool is_text = language_task(plan.spec.model.arch).has_value();
         if (is_text) refuse_augmented_text(plan.spec);
         TrainData data = is_text ? open_text_data(plan) : open_sample_data(plan);
-        require_version(plan, data);
+        data.content_hash = require_content(plan, data, since);
         return data;
     } catch (const DataError&) {
         throw;    // run_training gives it its code

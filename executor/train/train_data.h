@@ -24,7 +24,8 @@ struct TrainData {
     PackedImages packed;                    ///< of `raw`, with data.packed
     SharedImages shared;                    ///< of `raw`, where other jobs may read them
     std::unique_ptr<Dataset>
-        normalized;    ///< wraps images(); absent when nothing is to be normalised
+        normalized;              ///< wraps images(); absent when nothing is to be normalised
+    std::string content_hash;    ///< of its files; empty: nobody needs it
     Split split;
     std::int64_t class_count = 0;    ///< classes, labels that are numbers, or tokens of a text
     std::vector<std::string> label_names;    ///< of the classes or labels
@@ -67,8 +68,9 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
 
 /// Opens the plan's dataset with the spec's image size and normalisation, and splits it. One to
 /// predict is read as the checkpoint's samples were, and must fit them.
-/// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
-/// them
+/// errors  TrainError data_error for what is in the files, data_changed when they are not those
+/// that
+///         were checked, spec_error for what the spec asks of them
 TrainData open_train_data(const AttemptPlan& plan);
 
 /// Opens the plan's dataset as `data.raw`, from a copy that is shared where there is one.

@@ -9,8 +9,8 @@
 namespace slipway {
 
 /// A training failure that has a code of its own; `reason` is the job's failure code
-/// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, checkpoint_incompatible,
-/// disk_full, member_lost, members_differ).
+/// (data_error, data_changed, nan_loss, out_of_memory, spec_error, checkpoint_corrupt,
+/// checkpoint_incompatible, disk_full, member_lost, members_differ).
 class TrainError : public Error {
 public:
     TrainError(std::string reason, const std::string& message,

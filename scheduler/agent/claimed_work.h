@@ -33,6 +33,7 @@ struct ClaimedWorkProcess {
     std::vector<std::string> arguments;
     std::vector<std::filesystem::path> readable;
     std::vector<std::filesystem::path> owned = {};
+    std::vector<std::filesystem::path> writable = {};    ///< beside its own folder
 };
 
 /// Work that a host claims in the database and has done by a process that may fail without harm: a
@@ -184,6 +185,7 @@ private:
         const std::filesystem::path folder = folder_of(claim);
         ClaimedWorkProcess process = prepare(claim);
         make_run_folder(folder);
+        process.writable.push_back(folder);
         const LaunchRequest request{.name = id,
                                     .process = {.program = options.executor,
                                                 .arguments = std::move(process.arguments),
@@ -194,7 +196,7 @@ private:
                                     .project_number = project_number,
                                     .readable = std::move(process.readable),
                                     .owned = std::move(process.owned),
-                                    .writable = {folder},
+                                    .writable = std::move(process.writable),
                                     .memory_bytes = options.check_memory_bytes,
                                     .cpu_seconds = options.check_cpu_max.count()};
         parts_.supervisor.watch({.name = id,

@@ -141,6 +141,10 @@ ClaimedWorkProcess DatasetChecker::prepare(const DatasetCheckClaim& claim) {
     if (claim.location.upload.empty()) {
         add({"--path", claim.location.path.string()});
         process.readable = {claim.location.path};
+        if (const fs::path copies = copies_of(claim); !copies.empty()) {
+            add({"--keep-hash-in", copies.string()});
+            process.writable = {copies};
+        }
         return process;
     }
     discard(claim.location.path);    // of a check that was cut short
@@ -150,6 +154,14 @@ ClaimedWorkProcess DatasetChecker::prepare(const DatasetCheckClaim& claim) {
          "--name", claim.location.filename});
     process.readable = process.owned = {claim.location.upload};
     return process;
+}
+
+/// Where executors of the project keep what they know of the files; empty: nowhere.
+fs::path DatasetChecker::copies_of(const DatasetCheckClaim& claim) {
+    const std::optional<int> number = parts_.projects.find(project_of(claim));
+    if (!number || parts_.options.decoded_bytes_max == 0) return {};
+    return parts_.options.artifacts().locate(Artifact::decoded_data, fmt::to_string(*number),
+                                             id_of(claim));
 }
 
 store::DatasetCheckResult DatasetChecker::read_report(const std::string& report) const {

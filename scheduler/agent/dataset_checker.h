@@ -48,6 +48,7 @@ private:
     void keep(const DatasetCheckClaim& claim, store::DatasetCheckResult& result) override;
     void after(const DatasetCheckClaim& claim, bool stored) override;
 
+    std::filesystem::path copies_of(const DatasetCheckClaim& claim);
     void discard(const std::filesystem::path& location);
     void discard_unpacked(const DatasetCheckClaim& claim);
 

@@ -266,10 +266,13 @@ class Versions(unittest.TestCase):
 
         self.points(120)    # behind the service's back
         ended = self.service.wait_end(self.service.submit(self.spec(version)))
-        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_error"))
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_changed"))
         self.assertIn(version, ended["reason"]["message"])
         ended = self.service.wait_end(self.service.submit(points_job(train={"epochs": 1})))
-        self.assertEqual(ended["state"], "succeeded", "without a version as before")
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_changed"), "without a version, too")
+        self.points(100)
+        ended = self.service.wait_end(self.service.submit(points_job(train={"epochs": 1})))
+        self.assertEqual(ended["state"], "succeeded", "the files are those that were checked")
 
     def test_of_a_text(self):
         folder = self.service.data / "lines"
@@ -283,7 +286,7 @@ class Versions(unittest.TestCase):
         self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
         (folder / "train.txt").write_text("another line of text\n" * 40)
         ended = self.service.wait_end(self.service.submit(job))
-        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_error"))
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_changed"))
 
 
 if __name__ == "__main__":

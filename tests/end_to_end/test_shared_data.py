@@ -61,7 +61,7 @@ class SharedDataTest(unittest.TestCase):
         return [hashlib.sha256(service.newest_weights(job)).hexdigest() for job in jobs]
 
     def copies(self, service):
-        return sorted((service.home / "store" / "decoded").glob("*/*/*"))
+        return sorted(path for path in (service.home / "store" / "decoded").glob("*/*/*") if path.suffix != ".content")
 
     def test_eight_trials_at_once_read_the_dataset_once_with_the_bits_of_those_that_read_it_each(self):
         shared, alone = self.service(), self.service("--decoded-max-gib", "0")
@@ -104,12 +104,16 @@ class SharedDataTest(unittest.TestCase):
         self.assertEqual(self.copies(service), [copy])
         self.assertEqual(copy.read_bytes(), whole)
 
-        # Another content of the same files is another dataset.
+        # Another content of the same files is another dataset, and has to be made one.
         labels = service.data / "digits" / "train-labels-idx1-ubyte"
         text = labels.read_bytes()
         labels.write_bytes(text[:-1] + bytes([(text[-1] + 1) % 10]))
         self.settle(time.monotonic())
-        changed = service.submit(spec(3))
+        refused = service.wait_end(service.submit(spec(3)))
+        self.assertEqual((refused["state"], refused["reason"]["code"]), ("failed", "data_changed"))
+        made = service.post("/v1/datasets", {"name": "changed", "format": "idx", "source": {"path": "digits"}})["id"]
+        wait_for(lambda: service.get(f"/v1/datasets/{made}")["state"] == "ready", "the dataset to be checked")
+        changed = service.submit(spec(3, "changed"))
         self.end(service, [changed])
         self.assertIn("made now", self.how_read(service, changed))
         self.assertEqual(len(self.copies(service)), 2)

@@ -34,4 +34,27 @@ TEST_F(RunVersion, trains_on_the_files_that_the_job_names_and_on_no_others) {
     }
 }
 
+TEST_F(RunVersion, trains_on_no_other_files_than_those_that_were_checked) {
+    AttemptPlan one = plan();
+    one.spec.train.epochs = 1;
+    one.dataset_content_hash =
+        inspect_dataset("csv", one.dataset_path)["content_hash"].get<std::string>();
+    KeepingReporter first, second;
+    EXPECT_EQ(run_training(one, first).step, 6);
+    std::string changed = table();
+    char& digit = changed[changed.find_last_of("0123456789")];
+    digit = digit == '1' ? '2' : '1';
+    folder_.write("data/points.csv", changed);
+    one.checkpoint_folder = folder_.path() / "other";
+    try {
+        run_training(one, second);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "data_changed");
+        const std::string now = inspect_dataset("csv", one.dataset_path)["content_hash"];
+        for (const std::string& part : {now, one.dataset_content_hash, one.dataset_path.string()})
+            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
 }    // namespace slipway

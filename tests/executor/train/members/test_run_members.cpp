@@ -322,6 +322,22 @@ TEST_F(RunMembers, that_differ_are_named) {
     }
 }
 
+// Goal: members whose files have the same shape and other values do not begin.
+TEST_F(RunMembers, that_have_other_data_are_named) {
+    std::string changed = table();
+    const std::size_t digit = changed.find_last_of("0123456789");
+    changed[digit] = changed[digit] == '1' ? '2' : '1';
+    const auto other = folder_.write("other/points.csv", changed);
+    const auto heard = train(plan_of(16), 2, [&](int rank, AttemptPlan& plan, KeepingReporter&) {
+        if (rank == 1) plan.dataset_path = other;
+    });
+    for (const Heard& each : heard) {
+        EXPECT_EQ(each.code, "members_differ");
+        EXPECT_THAT(each.message,
+                    AllOf(HasSubstr("the content of the data"), HasSubstr("rank 1 (host-1)")));
+    }
+}
+
 // Goal: a member that cannot go on ends the others, with its name.
 TEST_F(RunMembers, end_when_one_has_ended) {
     const auto heard = train(plan_of(16), 2, [&](int rank, AttemptPlan& plan, KeepingReporter&) {
