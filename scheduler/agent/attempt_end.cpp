@@ -27,6 +27,12 @@ constexpr const char* disk_full = "disk_full";
 constexpr std::chrono::seconds other_build_after_max{300};
 /// In a row, about a quarter of an hour: longer than an upgrade of one host takes.
 constexpr int refusals_max = 8;
+/// In a row: members that do not find each other, programs that do not begin.
+constexpr int failed_starts_max = 8;
+constexpr const char* data_changed = "data_changed";
+/// Of slipway-slurm-start, slipway-confine and a shell, when the program itself did not begin.
+constexpr int never_began_min = 125;
+constexpr int never_began_max = 127;
 
 /// Back to the queue, or wherever the job was on its way to.
 JobState let_go(JobState present) {
@@ -81,6 +87,27 @@ void wait_for_build(store::AttemptEnd& end, const EndFacts& facts) {
     end.message = end.reason->message;
 }
 
+/// Another host may be able to start it.
+void blame_host(store::AttemptEnd& end, const EndFacts& facts) {
+    end.job_state = let_go(facts.job_state);
+    end.counts_as_restart = false;
+    end.retry_after = start_again_after;
+    // Which node of a cluster it was is the launcher's to remember.
+    if (facts.note.node.empty()) end.fault_host = facts.host;
+}
+
+/// What is there to be read is not what was checked.
+void refuse_data(store::AttemptEnd& end, const EndFacts& facts) {
+    blame_host(end, facts);
+    end.exit_kind = "not_started";
+    end.fails_everywhere = facts.note.node.empty();
+    if (end.fails_everywhere) return;
+    // Slurm chooses the next node, perhaps this one.
+    end.message += "; it was read by " + facts.note.where;
+    end.reason->message = end.message;
+    end.crash_key = data_changed;
+}
+
 store::AttemptEnd reported(const EndFacts& facts) {
     const DoneFrame& done = *facts.done;
     const JobState present = facts.job_state;
@@ -97,7 +124,14 @@ store::AttemptEnd reported(const EndFacts& facts) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
         if (done.code == disk_full) wait_for_disk(end, present);
-        if (done.code == member_lost_code) restart_with_others(end, present);
+        if (done.code == member_lost_code) {
+            restart_with_others(end, present);
+            if (!facts.stepped) {
+                end.crash_key = member_lost_code;
+                end.repeats_max = failed_starts_max;
+            }
+        }
+        if (done.code == data_changed || facts.is_host_fault) refuse_data(end, facts);
         if (done.code == wrong_build_code) wait_for_build(end, facts);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
@@ -111,9 +145,17 @@ std::string exit_text(int status) {
                         : fmt::format(" (exit code {})", status);
 }
 
+/// The program did not begin: the node or host lacks something that it needs, or is too slow.
+bool has_never_begun(const EndFacts& facts) {
+    if (facts.cause == EndCause::not_started) return true;
+    return !facts.spoke && facts.exit_status && *facts.exit_status >= never_began_min &&
+           *facts.exit_status <= never_began_max;
+}
+
 std::string how_it_went(const EndFacts& facts) {
     if (!facts.problem.empty()) return facts.problem;
-    std::string text = "the executor ended without a done frame";
+    std::string text = has_never_begun(facts) ? "the executor could not be started"
+                                              : "the executor ended without a done frame";
     switch (facts.cause) {
         case EndCause::silent:
             text = "the executor sent nothing for too long and was killed";
@@ -168,6 +210,16 @@ store::AttemptEnd never_started(const EndFacts& facts) {
     end.counts_as_restart = false;
     end.retry_after = start_again_after;
     end.reason = store::Reason{.code = "not_started", .message = facts.problem};
+    if (facts.is_host_fault) end.fault_host = facts.host;
+    return end;
+}
+
+store::AttemptEnd never_began(const EndFacts& facts) {
+    store::AttemptEnd end = ended("not_started", how_it_went(facts));
+    blame_host(end, facts);
+    end.crash_key = "never_began";
+    end.repeats_max = failed_starts_max;
+    end.reason = store::Reason{.code = "not_started", .message = end.message};
     return end;
 }
 
@@ -241,6 +293,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end = failed_for_memory(*facts.memory);
     } else if (facts.cause == EndCause::not_started && !facts.problem.empty()) {
         end = never_started(facts);
+    } else if (has_never_begun(facts)) {
+        end = never_began(facts);
     } else {
         end = lost(facts);
         if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt) {

@@ -31,6 +31,11 @@ struct EndFacts {
     bool knows_order = false;
     EndNote note = {};                           ///< of the launcher
     std::optional<RunPosition> position = {};    ///< where the run was, as its executor left it
+    std::string host = {};                       ///< of the agent
+    bool spoke = true;                           ///< its executor has sent a frame
+    bool stepped = true;                         ///< and has trained
+    /// What it could not start for is missing here: another host may have it.
+    bool is_host_fault = false;
 };
 
 /// What to tell the store. The executor's own report counts most, then why we ended it; a process
@@ -42,7 +47,9 @@ struct EndFacts {
 /// its slice, runs again and loses no restart. So does one whose order the executor's build cannot
 /// read, later each time; it fails after some such ends in a row when the agent's own build can
 /// read the order: then the host has no older build, but programs that do not fit each other. One
-/// that was ended for its memory has failed: it would need as much again. Pure.
+/// that was ended for its memory has failed: it would need as much again. A start that failed for a
+/// reason of the host names it (AttemptEnd::fault_host): what is missing there, data that is not
+/// what was checked, a program that did not begin. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 
 }    // namespace slipway

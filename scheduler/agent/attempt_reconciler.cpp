@@ -32,7 +32,9 @@
 #include "scheduler/agent/split_location.h"
 #include "scheduler/agent/thread_share.h"
 #include "scheduler/agent/weights_location.h"
+#include "scheduler/store/avoided_hosts.h"
 #include "scheduler/store/events.h"
+#include "scheduler/store/host_pools.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
@@ -61,6 +63,17 @@ std::string name_of(const store::AttemptKey& key, int rank) {
 
 std::string name_of(const store::HostAttempt& found) {
     return name_of(found.attempt.key(), found.rank);
+}
+
+JobSpec spec_of(const store::HostAttempt& found) {
+    return decode_job_spec(Json::parse(found.spec, nullptr, false)).value;
+}
+
+WantedHosts wanted_hosts(const store::HostAttempt& found, const JobSpec& spec) {
+    return {.hosts = int(found.attempt.members.size()),
+            .cores = int(found.member().cores.size()),
+            .pool = spec.queue.pool == store::any_pool ? std::string() : spec.queue.pool,
+            .avoided = store::avoided_hosts(found.crash_key)};
 }
 
 /// Seconds that the attempts of a stored spec may take together: limits.max_wall_s, or what
@@ -125,6 +138,7 @@ void AttemptReconciler::reconcile(const std::function<void()>& after_start) {
     });
     std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
     end_forgotten(names);
+    drain_when_faulty();
 }
 
 void AttemptReconciler::reconcile_one(const std::string& name, const store::HostAttempt& found,
@@ -223,6 +237,7 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
     }
     // What only the database knows, first: when it does not answer, the attempt has not begun, and
     // the next turn begins it.
+    live.wanted = wanted_hosts(found, spec_of(found));
     set_time_limit(found, live);
     const Inputs inputs = member.pid ? Inputs{} : find_inputs(found);
     // Whatever the run folder says: its executor may have written it to be forgotten. That it
@@ -235,7 +250,10 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
     } catch (const std::exception& error) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
         log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
-        live.problem = error.what();
+        const std::string missing = find_missing_parts(options_);
+        live.is_host_fault = !missing.empty();
+        live.problem =
+            missing.empty() ? error.what() : fmt::format("{}: {}", missing, error.what());
         live.ended = Ended{.name = name, .exit = {}, .cause = EndCause::not_started};
     }
     unknown_since_.erase(name);
@@ -308,9 +326,10 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
     const auto location = find_dataset_location(found.dataset_source, found.dataset_id, artifacts_,
                                                 {found.project, options_.dataset_roots});
     if (!location) {
-        fail_unstarted(live,
-                       fmt::format("the files of dataset {} are no longer there; its source is {}",
-                                   found.dataset_name, found.dataset_source));
+        // They were there when the dataset was checked.
+        live.is_host_fault = true;
+        fail_unstarted(live, fmt::format("the files of dataset {} are not there; its source is {}",
+                                         found.dataset_name, found.dataset_source));
         return;
     }
     if (!inputs.missing.empty()) {
@@ -503,7 +522,11 @@ store::AttemptEnd AttemptReconciler::own_end(const Live& live) const {
          .knows_order =
              live.done && live.done->code == wrong_build_code && knows_order(live.folder),
          .note = live.ended->note,
-         .position = left_position(live.folder)});
+         .position = left_position(live.folder),
+         .host = options_.host,
+         .spoke = has_frames(live.folder),
+         .stepped = live.stepped,
+         .is_host_fault = live.is_host_fault});
 }
 
 /// The attempt has ended. A member of a slice that had ended before has waited for that.

@@ -17,6 +17,7 @@
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/host_faults.h"
 #include "scheduler/agent/spare_run_folders.h"
 #include "scheduler/agent/step_threads.h"
 #include "scheduler/store/relay.h"
@@ -95,8 +96,10 @@ private:
         bool fenced = false;       // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
-        std::string problem = {};    // why it could not be started
-        AgentCounts counts = {};     // of its steps since they were last collected
+        std::string problem = {};      // why it could not be started
+        bool is_host_fault = false;    // this host lacks what it needs
+        WantedHosts wanted = {};
+        AgentCounts counts = {};    // of its steps since they were last collected
         bool made_garbage = false;
         // The caller's.
         bool busy = false;                      // a step of it runs
@@ -199,6 +202,8 @@ private:
     void finish_member(Live& live);
     void store_end(const Live& live, const store::AttemptEnd& end);
     void give_up(Live& live);
+    void note_start(const Live& live, const store::AttemptEnd& own);
+    void drain_when_faulty();
 
     store::Store& store_;
     const AgentOptions& options_;
@@ -214,6 +219,8 @@ private:
     std::set<std::string> stuck_;    // of which it was logged that something is wrong
     std::map<std::string, Live> live_;
     SpareRunFolders spares_;
+    HostFaults faults_;
+    Tick faults_next_{};                           // they are not looked at before
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
     std::mutex mutex_;
     std::vector<StepEnd> ended_steps_;    // guarded by mutex_

@@ -11,6 +11,7 @@
 
 #include "api/base/log.h"
 #include "scheduler/agent/attempt_reconciler.h"
+#include "scheduler/store/hosts.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
@@ -29,9 +30,16 @@ constexpr std::chrono::milliseconds hearing_takes{25};
 constexpr std::size_t together_max = 16;
 /// Who said more the last time has a step of its own: to read frames takes a thread's time.
 constexpr std::size_t few_frames = 100;
+constexpr std::chrono::seconds faults_every{2};
 constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
 /// A process that says nothing for so long is recorded without its first words.
 constexpr std::chrono::milliseconds record_pause{50};
+
+void name_host(store::AttemptEnd& end) {
+    end.message = fmt::format("host {}: {}", end.fault_host, end.message);
+    if (end.reason)
+        end.reason->message = fmt::format("host {}: {}", end.fault_host, end.reason->message);
+}
 
 }    // namespace
 
@@ -382,10 +390,40 @@ void AttemptReconciler::forget_ended() {
 
 void AttemptReconciler::finish_one(Live& live) {
     if (live.hosts > 1) return finish_member(live);
-    finish_with(live, own_end(live));
+    store::AttemptEnd end = own_end(live);
+    if (!end.fault_host.empty()) name_host(end);
+    note_start(live, end);
+    finish_with(live, end);
 }
 
-void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& end) {
+/// What the start of an attempt says of this host.
+void AttemptReconciler::note_start(const Live& live, const store::AttemptEnd& own) {
+    if (own.fault_host == options_.host)
+        faults_.add(live.key.job_id, own.message, own.fails_everywhere || !own.crash_key.empty());
+    else if (live.stepped || own.job_state == JobState::succeeded)
+        faults_.clear();
+}
+
+/// A job is asked for only while enough starts have failed in a row.
+void AttemptReconciler::drain_when_faulty() {
+    if (clock_.tick() < faults_next_) return;
+    faults_next_ = clock_.tick() + faults_every;
+    const auto has_begun = [this](const std::string& job_id) {
+        const auto job = store::find_job(store_, job_id);
+        return job && (job->state == JobState::running || job->state == JobState::finishing ||
+                       job->state == JobState::succeeded);
+    };
+    const std::optional<std::string> reason = faults_.reason_to_drain(has_begun);
+    if (!reason) return;
+    log_error("this host takes no more jobs", {{"host", options_.host}, {"reason", *reason}});
+    store::drain_host(store_, options_.host, *reason, {});
+    faults_.clear();
+}
+
+void AttemptReconciler::finish_with(Live& live, const store::AttemptEnd& decided) {
+    const bool is_refused = !decided.fault_host.empty() && decided.job_state == JobState::queued;
+    const store::AttemptEnd end =
+        is_refused ? try_elsewhere(decided, live.wanted, store::list_hosts(store_)) : decided;
     try {
         store_end(live, end);
     } catch (const store::Fenced&) {

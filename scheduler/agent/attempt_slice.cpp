@@ -98,6 +98,7 @@ void AttemptReconciler::finish_member(Live& live) {
     try {
         if (!live.member_stored) {
             const store::AttemptEnd end = own_end(live);
+            note_start(live, end);
             store::end_member(store_, live.key, live.rank, end);
             live.member_stored = true;
             log_info("a member of a slice ended", {{"job_id", live.key.job_id},
@@ -111,7 +112,9 @@ void AttemptReconciler::finish_member(Live& live) {
         give_up(live);
         return;
     }
-    finish_with(live, decide_slice_end(live.ended_members));
+    store::AttemptEnd end = decide_slice_end(live.ended_members);
+    if (live.stepped && end.crash_key == member_lost_code) end.crash_key.clear();    // they had met
+    finish_with(live, end);
 }
 
 }    // namespace slipway

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/store/avoided_hosts.h"
+
 namespace slipway {
 
 WaitingJob to_waiting_job(const store::QueuedJob& job) {
@@ -24,7 +26,8 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .group_limit = job.group_limit,
             .preemptible = job.preemptible,
             .dataset_id = job.dataset_id,
-            .pool = job.pool};
+            .pool = job.pool,
+            .avoided_hosts = store::avoided_hosts(job.crash_key)};
 }
 
 RunningJob to_running_job(const store::RunningJobRow& job) {

@@ -14,7 +14,7 @@
 namespace slipway {
 
 KnownWaits::Request KnownWaits::request_of(const WaitingJob& job) {
-    return {job.pool, job.cores, job.core_id.value_or(0), job.memory_bytes};
+    return {job.pool, job.cores, job.core_id.value_or(0), job.memory_bytes, job.avoided_hosts};
 }
 
 KnownWaits::Alike KnownWaits::alike(const WaitingJob& job) const {

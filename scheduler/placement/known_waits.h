@@ -38,8 +38,9 @@ public:
     void add_deadline(Instant lent_until);
 
 private:
-    /// Pool, cores, core, memory.
-    using Request = std::tuple<std::string, int, int, std::optional<std::int64_t>>;
+    /// Pool, cores, core, memory, avoided hosts.
+    using Request =
+        std::tuple<std::string, int, int, std::optional<std::int64_t>, std::set<std::string>>;
     /// Class, and how many of the deadlines the job would keep.
     using Alike = std::tuple<Request, int, std::size_t>;
 

@@ -17,7 +17,8 @@ Machine machine_of(const std::vector<CoreSlot>& cores) {
 }
 
 bool is_in_pool(const WaitingJob& job, const HostSlots& slots) {
-    return job.pool.empty() || job.pool == slots.front().core.pool;
+    const CoreSlot& first = slots.front().core;
+    return (job.pool.empty() || job.pool == first.pool) && !job.avoided_hosts.contains(first.host);
 }
 
 std::set<std::string> pools_of(const Machine& machine) {

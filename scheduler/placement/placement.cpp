@@ -515,7 +515,21 @@ bool waits_its_turn(const WaitingJob& job, const WaitReason& reason, const Machi
     return hosts >= host_count(job);
 }
 
-void decide(const WaitingJob& job, Pass& pass) {
+/// The job as it is to be placed: hosts that could not start it are left out where others can.
+WaitingJob without_faults(WaitingJob job, const Machine& machine) {
+    const int cores = part_on_host(job).cores;
+    const auto others = std::ranges::count_if(machine, [&](const auto& host) {
+        return is_in_pool(job, host.second) && has_ever_memory(job, host.second) &&
+               std::ranges::count_if(host.second, &Slot::usable) >= cores;
+    });
+    if (others < host_count(job)) job.avoided_hosts.clear();
+    return job;
+}
+
+void decide(const WaitingJob& asked, Pass& pass) {
+    std::optional<WaitingJob> changed;
+    if (!asked.avoided_hosts.empty()) changed = without_faults(asked, pass.machine);
+    const WaitingJob& job = changed ? *changed : asked;
     std::optional<WaitReason> reason = not_ready(job, pass);
     if (!reason) reason = group_is_full(job, pass);
     if (!reason) {
@@ -530,6 +544,9 @@ void decide(const WaitingJob& job, Pass& pass) {
             return;
         }
     }
+    if (!job.avoided_hosts.empty())
+        reason->message +=
+            fmt::format("; it could not start on {}", fmt::join(job.avoided_hosts, ", "));
     pass.plan.waiting.push_back(std::move(*reason));
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -53,6 +54,8 @@ struct WaitingJob {
     bool preemptible = false;    ///< once it runs; read where passes are simulated
     std::string dataset_id = {};
     std::string pool = {};    ///< runs on hosts of this pool only; empty: on any
+    /// That could not start it: it runs there only when no other one ever could.
+    std::set<std::string> avoided_hosts = {};
 };
 
 /// The order of the queue but for the shares of projects: by class, then by age.

@@ -24,7 +24,9 @@ Json encode_outcome(const AttemptEnd& end) {
               {"retry_after_max_ms", end.retry_after_max.count()},
               {"result", end.result},
               {"crash_key", end.crash_key},
-              {"repeats_max", end.repeats_max}};
+              {"repeats_max", end.repeats_max},
+              {"fault_host", end.fault_host},
+              {"fails_everywhere", end.fails_everywhere}};
     if (end.exit_status) json["exit_status"] = *end.exit_status;
     if (end.reason) json["reason"] = {{"code", end.reason->code}, {"message", end.reason->message}};
     return json;
@@ -44,6 +46,8 @@ std::optional<AttemptEnd> read_outcome(const Row& row) {
     // Another host's agent may be older.
     end.retry_after_max = std::chrono::milliseconds(json.value("retry_after_max_ms", 0));
     end.repeats_max = json.value("repeats_max", end.repeats_max);
+    end.fault_host = json.value("fault_host", "");
+    end.fails_everywhere = json.value("fails_everywhere", false);
     if (json.contains("exit_status")) end.exit_status = json["exit_status"].get<int>();
     if (json.contains("reason"))
         end.reason = Reason{json["reason"].at("code"), json["reason"].at("message")};
@@ -100,6 +104,7 @@ HostAttempt read_host_attempt(const Row& row) {
             .payload = row.text("payload"),
             .restarts = row.small("restarts"),
             .restarts_max = row.small("restarts_max"),
+            .crash_key = row.text("crash_key"),
             .dataset_id = row.text("dataset_id"),
             .dataset_name = row.text("dataset_name"),
             .dataset_format = row.text("dataset_format"),

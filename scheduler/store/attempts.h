@@ -22,6 +22,11 @@ struct AttemptEnd {
     /// code of the reason, else repeated_crash. Empty: nobody knows.
     std::string crash_key{};
     int repeats_max = 3;    ///< 0: as often as that takes
+    /// The host that could not start it, for a reason of its own: the job may start on another one.
+    /// Empty: none is to blame.
+    std::string fault_host{};
+    /// It fails once every host that could run it has refused it; else it waits for a repair.
+    bool fails_everywhere = false;
 };
 
 /// What one host does of an attempt: one executor on some of its cores.
@@ -66,6 +71,7 @@ struct HostAttempt {
     JsonText payload;    ///< as Job has it
     int restarts = 0;
     int restarts_max = 3;
+    std::string crash_key;    ///< of the job's last end
     std::string dataset_id;
     std::string dataset_name;
     std::string dataset_format;

@@ -114,6 +114,7 @@ void read_rules(const Row& row, QueuedJob& job) {
     job.runs_at_most = time_left(row);
     job.group = row.text("group_name");
     job.group_limit = row.maybe_small("group_limit");
+    job.crash_key = row.text("crash_key");
 }
 
 QueuedJob read_waiting(const Row& row) {

@@ -29,6 +29,7 @@ struct QueuedJob {
     std::optional<int> group_limit;    ///< so many of the group may run at a time
     bool preemptible = false;          ///< by its spec; only of list_forecast_jobs
     std::string pool;                  ///< of the hosts that it may run on; empty: any
+    std::string crash_key;             ///< of its last end (avoided_hosts.h)
 };
 
 /// A job that holds cores, as the scheduler sees it.

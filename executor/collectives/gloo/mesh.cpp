@@ -139,8 +139,10 @@ void Mesh::connect(std::span<const MemberAddresses> addresses) {
             context_->getPair(rank)->connect(std::vector<char>(address.begin(), address.end()));
         });
         if (broken)
-            throw MemberLost(
-                fmt::format("{} cannot be connected to: {}", member_name(order_, rank), *broken));
+            throw MemberLost(fmt::format(
+                "{} cannot be connected to: {}. If that is not an address of its host which {} "
+                "reaches, start slipwayd there with --slice-address",
+                member_name(order_, rank), *broken, order_.hosts[std::size_t(order_.rank)]));
     }
 }
 

@@ -8,7 +8,7 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
        member.frames_relayed, member.rendezvous, member.exited_at,
        member.outcome,
        job.project, job.state, job.intent, job.spec, job.kind, job.payload, job.restarts,
-       job.restarts_max, job.saves_requested, job.traceparent,
+       job.restarts_max, job.crash_key, job.saves_requested, job.traceparent,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
        dataset.source as dataset_source, dataset.options as dataset_options,
        dataset.content_hash as dataset_content_hash,

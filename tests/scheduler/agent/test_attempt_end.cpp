@@ -256,8 +256,66 @@ TEST(DecideEnd, what_could_not_be_started_runs_again_and_counts_nothing) {
     EXPECT_GE(end.retry_after, std::chrono::seconds{5}) << "not at once";
     EXPECT_EQ(end.reason->code, "not_started");
     EXPECT_EQ(end.reason->message, "the disk is full");
-    known.problem.clear();    // it was started and said nothing: that may be its own fault
-    EXPECT_TRUE(decide_end(known).counts_as_restart);
+    EXPECT_EQ(end.fault_host, "") << "a full disk is no reason to leave the host";
+    known.host = "a";
+    known.is_host_fault = true;
+    EXPECT_EQ(decide_end(known).fault_host, "a");
+    EXPECT_FALSE(decide_end(known).fails_everywhere);
+}
+
+TEST(DecideEnd, a_program_that_did_not_begin_is_no_crash) {
+    for (const int status : {125, 126, 127}) {
+        EndFacts known = facts(starting);
+        known.host = "a";
+        known.exit_status = status;
+        EXPECT_EQ(decide_end(known).exit_kind, "crashed") << "it has spoken before";
+        known.spoke = false;
+        const store::AttemptEnd end = decide_end(known);
+        EXPECT_EQ(end.exit_kind, "not_started");
+        EXPECT_EQ(end.job_state, queued);
+        EXPECT_FALSE(end.counts_as_restart);
+        EXPECT_EQ(end.fault_host, "a");
+        EXPECT_FALSE(end.fails_everywhere) << "the only host may be busy";
+        EXPECT_GT(end.repeats_max, 3) << "and not for ever";
+        known.note = {.where = "job 7 of Slurm on node n1", .node = "n1"};
+        EXPECT_EQ(decide_end(known).fault_host, "") << "the launcher's node is to blame";
+        EXPECT_NE(decide_end(known).reason->message.find("on node n1"), std::string::npos);
+    }
+    EndFacts slow = facts(starting);
+    slow.cause = EndCause::not_started;
+    EXPECT_EQ(decide_end(slow).exit_kind, "not_started");
+    EXPECT_FALSE(decide_end(slow).counts_as_restart);
+}
+
+TEST(DecideEnd, other_files_than_those_checked_are_the_host_s_fault) {
+    EndFacts known = facts(starting);
+    known.host = "a";
+    known.done = said(AttemptOutcome::failed, "data_changed");
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_EQ(end.reason->code, "data_changed");
+    EXPECT_EQ(end.fault_host, "a");
+    EXPECT_TRUE(end.fails_everywhere);
+    EXPECT_FALSE(end.counts_as_restart);
+    known.note = {.where = "job 7 of Slurm on node n1", .node = "n1"};
+    EXPECT_EQ(decide_end(known).fault_host, "");
+    EXPECT_NE(decide_end(known).reason->message.find("node n1"), std::string::npos);
+    EXPECT_EQ(decide_end(known).repeats_max, 3) << "Slurm may choose the same node";
+    known.note = {};
+    known.done = said(AttemptOutcome::failed, "data_error");
+    EXPECT_EQ(decide_end(known).job_state, failed);
+    known.is_host_fault = true;
+    EXPECT_EQ(decide_end(known).fault_host, "a");
+}
+
+TEST(DecideEnd, members_that_never_meet_end_the_job_in_the_end) {
+    EndFacts known = facts(starting);
+    known.done = said(AttemptOutcome::failed, "member_lost");
+    EXPECT_EQ(decide_end(known).crash_key, "") << "it had trained";
+    known.stepped = false;
+    EXPECT_EQ(decide_end(known).crash_key, "member_lost");
+    EXPECT_GT(decide_end(known).repeats_max, 3);
+    EXPECT_FALSE(decide_end(known).counts_as_restart);
 }
 
 TEST(DecideEnd, what_we_killed_goes_where_it_was_sent) {

@@ -226,5 +226,23 @@ TEST(Slices, a_job_behind_a_waiting_slice_is_told_so) {
               "8 cores of host d are free and reserved for job slice, which is ahead in the queue");
 }
 
+// Goal: a job is not sent where it could not start, unless there is nowhere else.
+TEST(Slices, hosts_that_could_not_start_a_job_are_passed_over) {
+    Snapshot snapshot{.queue = {job_of("x", 16), job_of("y", 1, 1)},
+                      .cores = free_hosts({"a", "b", "c"})};
+    for (WaitingJob& job : snapshot.queue)
+        job.avoided_hosts = {"a"};
+    Plan plan = make_plan(snapshot);
+    ASSERT_EQ(plan.start.size(), 1U);
+    EXPECT_EQ(plan.start[0].host, "b");
+    EXPECT_EQ(plan.start[0].other_hosts, std::vector<std::string>{"c"});
+    EXPECT_NE(why(plan, "y").message.find("could not start on a"), std::string::npos);
+    for (CoreSlot& slot : snapshot.cores)
+        slot.host_drained = slot.host == "b";
+    plan = make_plan(snapshot);
+    EXPECT_EQ(plan.start[0].host, "a") << "two of the three are needed";
+    EXPECT_EQ(plan.waiting.size(), 1U);
+}
+
 }    // namespace
 }    // namespace slipway
