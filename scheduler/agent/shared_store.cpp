@@ -112,24 +112,6 @@ std::string make_id(const ArtifactStore& artifacts) {
                     shared_folder(artifacts).string(), reason)};
 }
 
-void check_id(store::Store& store, const ArtifactStore& artifacts) {
-    std::optional<std::string> here = read_id(artifacts);
-    const auto known = store::find_store_id(store);
-    if (!here && known)
-        refuse(artifacts, fmt::format("it has no id, and the id of theirs is {0} (if it is theirs "
-                                      "and has lost its id, write {0} into its file store.id)",
-                                      *known));
-    if (!here) here = make_id(artifacts);
-    if (!is_store_id(*here))
-        throw Error{ErrorCode::unavailable,
-                    fmt::format("{} holds no id, which is {} hexadecimal digits; remove it, or "
-                                "restore it from a backup",
-                                id_file(artifacts).string(), 2 * id_bytes)};
-    const std::string shared = known ? *known : store::claim_store_id(store, *here);
-    if (shared != *here)
-        refuse(artifacts, fmt::format("its id is {}, and the id of theirs is {}", *here, shared));
-}
-
 /// The name of a living host of another machine whose mark is not here.
 std::optional<std::string> find_missing_mark(store::Store& store, const ArtifactStore& artifacts,
                                              std::string_view home_id) {
@@ -147,10 +129,28 @@ void check_store_can_be_written(const ArtifactStore& artifacts) {
     if (reason != 0) fail(artifacts, reason);
 }
 
+void check_store_id(store::Store& store, const ArtifactStore& artifacts) {
+    std::optional<std::string> here = read_id(artifacts);
+    const auto known = store::find_store_id(store);
+    if (!here && known)
+        refuse(artifacts, fmt::format("it has no id, and the id of theirs is {0} (if it is theirs "
+                                      "and has lost its id, write {0} into its file store.id)",
+                                      *known));
+    if (!here) here = make_id(artifacts);
+    if (!is_store_id(*here))
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("{} holds no id, which is {} hexadecimal digits; remove it, or "
+                                "restore it from a backup",
+                                id_file(artifacts).string(), 2 * id_bytes)};
+    const std::string shared = known ? *known : store::claim_store_id(store, *here);
+    if (shared != *here)
+        refuse(artifacts, fmt::format("its id is {}, and the id of theirs is {}", *here, shared));
+}
+
 void check_store_is_shared(store::Store& store, const ArtifactStore& artifacts,
                            std::string_view home_id, const Clock& clock,
                            std::chrono::milliseconds patience) {
-    check_id(store, artifacts);
+    check_store_id(store, artifacts);
     const Tick end = clock.tick() + patience;
     while (const auto host = find_missing_mark(store, artifacts, home_id)) {
         if (clock.tick() >= end)

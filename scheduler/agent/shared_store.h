@@ -14,6 +14,10 @@ namespace slipway {
 /// errors  throws unavailable: the store is full, or cannot be written
 void check_store_can_be_written(const ArtifactStore& artifacts);
 
+/// That the store has the id which the database knows; the first host makes it.
+/// errors  as check_store_is_shared
+void check_store_id(store::Store& store, const ArtifactStore& artifacts);
+
 /// That the store is the one which the hosts of the service share. It has an id, which the database
 /// knows, too; the first host makes it. A copy has the same id, so the marks of the hosts that live
 /// and work elsewhere must be there, too, at the latest after `patience`: longer than a host counts

@@ -51,6 +51,11 @@ void admit_host(Transaction& transaction, const Host& host, std::string_view joi
 
 }    // namespace
 
+DatabaseClient find_client(Store& store) {
+    const Rows rows = read(store.pool(), queries::find_client);
+    return {.now = rows[0].time("now"), .address = rows[0].text("address")};
+}
+
 void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max,
                    std::string_view join_token) {
     const bool is_registered = transact(store.pool(), [&](Transaction& transaction) {

@@ -27,6 +27,13 @@ struct Host {
     std::chrono::milliseconds silent_for{0};
 };
 
+/// How the database sees this process.
+struct DatabaseClient {
+    Instant now{};            ///< by the database's clock
+    std::string address{};    ///< from which we reach it, or a proxy does; empty: a Unix socket
+};
+DatabaseClient find_client(Store& store);
+
 /// Makes the host known or updates what it offers; drained cores stay drained. Counts as a
 /// heartbeat. Error{conflict} while a process with another home folder speaks for the host: one
 /// that sent a heartbeat within `silence_max`. A host that was removed, under this name or with

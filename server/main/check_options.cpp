@@ -44,7 +44,20 @@ void check_edge(const Options& options) {
     }
 }
 
+void check_roots(const std::vector<DatasetRoot>& roots) {
+    for (std::size_t i = 0; i < roots.size(); ++i)
+        for (std::size_t other = 0; other < i; ++other)
+            if (roots[i].path == roots[other].path)
+                throw CLI::ValidationError(
+                    "--dataset-root", fmt::format("{} is given twice; name all projects that it is "
+                                                  "for in one, with commas between",
+                                                  roots[i].path.string()));
+}
+
+}    // namespace
+
 void check_slice_address(const Options& options) {
+    if (options.slice_address.empty()) return;
     boost::system::error_code error;
     const auto parsed = boost::asio::ip::make_address(options.slice_address, error);
     if (error || parsed.is_unspecified())
@@ -59,18 +72,6 @@ void check_slice_address(const Options& options) {
                 " is reached from the internet, and what executors of a slice send to each other "
                 "is not encrypted: give a private address, or say --allow-public-slice-address");
 }
-
-void check_roots(const std::vector<DatasetRoot>& roots) {
-    for (std::size_t i = 0; i < roots.size(); ++i)
-        for (std::size_t other = 0; other < i; ++other)
-            if (roots[i].path == roots[other].path)
-                throw CLI::ValidationError(
-                    "--dataset-root", fmt::format("{} is given twice; name all projects that it is "
-                                                  "for in one, with commas between",
-                                                  roots[i].path.string()));
-}
-
-}    // namespace
 
 void find_join_token(RawOptions& raw) {
     constexpr std::size_t bytes_max = 256;

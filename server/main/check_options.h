@@ -15,6 +15,9 @@ void find_join_token(RawOptions& raw);
 /// The folders with all links followed.
 std::vector<DatasetRoot> resolved_roots(const std::vector<std::string>& texts);
 
+/// An address that cannot be one, or that the internet reaches; none is fine.
+void check_slice_address(const Options& options);
+
 /// What can only be judged once the command line and the file are both read.
 void check_together(const RawOptions& raw);
 

@@ -10,6 +10,9 @@ int print_login_link(const Options& options);
 int print_version();
 /// 0: nothing is missing but quotas of the disk, which the service does not set; 1: something is.
 int doctor(const Options& options);
+/// 0: this machine has what a host needs, or with --launcher slurm each node has; 1: something is
+/// missing.
+int check_node(const Options& options);
 /// 0: every promise of the store is kept; 1: one is broken.
 int verify(const Options& options);
 

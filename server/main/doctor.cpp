@@ -8,19 +8,15 @@
 #include "scheduler/launcher/slurm/cluster.h"
 #include "scheduler/launcher/slurm/node_reach.h"
 #include "scheduler/store/cluster/layout.h"
+#include "scheduler/store/hosts.h"
 #include "server/main/commands.h"
+#include "server/main/findings.h"
 #include "server/main/home.h"
+#include "server/main/host_checks.h"
 #include "server/main/launcher_options.h"
 
 namespace slipway {
 namespace {
-
-struct Finding {
-    std::string name;
-    bool good = false;
-    std::string detail;
-    bool needed = true;    ///< its absence is a fault of the machine
-};
 
 Finding kernel() {
     utsname system{};
@@ -50,6 +46,22 @@ Finding home(const Options& options) {
     statvfs(present.c_str(), &disk);
     const double free_gib = double(disk.f_bavail) * double(disk.f_frsize) / double(1 << 30);
     return {"home", true, fmt::format("{}, {:.1f} GiB free", folder.string(), free_gib)};
+}
+
+/// With a database of the operator, whose service may run.
+std::vector<Finding> drained_hosts(const Options& options) {
+    std::vector<Finding> findings;
+    if (options.database.empty()) return findings;
+    try {
+        const Database database = open_service_database(options);
+        for (const store::Host& host : store::list_hosts(*database.store))
+            if (host.drain)
+                findings.push_back(
+                    {"host " + host.name, false, "drained: " + host.drain->reason, false});
+    } catch (const Error& error) {
+        findings.push_back({"hosts", false, error.what(), false});
+    }
+    return findings;
 }
 
 std::string words_for(const std::vector<ClusterNode>& nodes) {
@@ -100,14 +112,6 @@ std::vector<Finding> slurm(const Options& options) {
     }
 }
 
-void print(const Finding& finding) {
-    fmt::print("{:<4} {:<14} {}\n",
-               finding.good     ? "ok"
-               : finding.needed ? "NO"
-                                : "no",
-               finding.name, finding.detail);
-}
-
 }    // namespace
 
 int doctor(const Options& options) {
@@ -117,11 +121,9 @@ int doctor(const Options& options) {
             {feature.name, feature.enforced, feature.detail, feature.name != "disk"});
     for (Finding& finding : slurm(options))
         findings.push_back(std::move(finding));
-    bool good = true;
-    for (const Finding& finding : findings) {
-        print(finding);
-        good = good && (finding.good || !finding.needed);
-    }
+    for (Finding& finding : drained_hosts(options))
+        findings.push_back(std::move(finding));
+    const bool good = print_findings(findings);
     fmt::print("{}\n", good ? "Executors are confined in everything that the service can enforce."
                             : "NO: fix it or accept it; docs/operating.md explains what it means.");
     return good ? 0 : 1;

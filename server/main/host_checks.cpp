@@ -11,7 +11,9 @@
 #include "scheduler/agent/home_id.h"
 #include "scheduler/agent/shared_store.h"
 #include "scheduler/agent/this_host.h"
+#include "scheduler/launcher/slurm/node_reach.h"
 #include "scheduler/store/hosts.h"
+#include "server/main/check_options.h"
 #include "server/main/first_start.h"
 
 namespace slipway {
@@ -55,6 +57,24 @@ void require_shared_store(store::Store& store, const Home& home, bool may_be_ful
         return;
     }
     check_store_is_shared(store, artifacts, home_id(home.path()), system_clock());
+}
+
+Options with_slice_address(Options options, store::Store& store) {
+    if (!options.slice_address.empty()) return options;
+    options.slice_address = "127.0.0.1";
+    const std::string found = store::find_client(store).address;
+    try {    // a proxy's address is none of ours
+        if (found.empty()) return options;
+        check_listening_port(found, 0);
+        Options with_it = options;
+        with_it.slice_address = found;
+        check_slice_address(with_it);
+        return with_it;
+    } catch (const std::exception& error) {
+        log_warn("slices of several machines need --slice-address here",
+                 {{"address", found}, {"reason", error.what()}});
+        return options;
+    }
 }
 
 void register_hosts(store::Store& store, const std::vector<AgentOptions>& agents) {

@@ -26,6 +26,11 @@ Database open_service_database(const Options& options);
 /// errors  throws unavailable
 void require_shared_store(store::Store& store, const Home& home, bool may_be_full);
 
+/// With the address from which this machine reaches the database as that for slices, unless one was
+/// given: the database's hosts reach each other there, and the loopback address where the database
+/// is on this machine.
+Options with_slice_address(Options options, store::Store& store);
+
 /// Registers the hosts that this machine is; their agents do so again. By itself an agent waits
 /// until its name is free and its token is good.
 /// errors  throws conflict: a name that another machine works under, a removed host without a good

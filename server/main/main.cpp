@@ -20,6 +20,8 @@ int run(const Options& options) {
             return print_login_link(options);
         case Command::doctor:
             return doctor(options);
+        case Command::node_check:
+            return check_node(options);
         case Command::verify:
             return verify(options);
         case Command::version:

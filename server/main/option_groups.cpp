@@ -79,6 +79,10 @@ void add_machine(CLI::App& app, RawOptions& raw) {
     app.add_option("--executor-grace-s", raw.grace_s,
                    "seconds without an agent after which an executor saves and exits")
         ->check(CLI::Range(1, 86400));
+    app.add_option("--start-max-s", raw.start_max_s,
+                   "seconds until a started executor must send its first message, else it is "
+                   "started again; with Slurm from the begin of slipway-slurm-start on its node")
+        ->check(CLI::Range(1, 86400));
     app.add_option(
            "--frames-max-mib", raw.options.frames_mib,
            "maximum size of the events, metrics and logs of one attempt, in MiB; 0: no limit")
@@ -94,7 +98,8 @@ void add_machine(CLI::App& app, RawOptions& raw) {
         ->check(CLI::Range(1, 256));
     add_pool_options(app, raw.options);
     app.add_option("--slice-address", raw.options.slice_address,
-                   "address of this machine that the executors of a slice connect to");
+                   "address of this machine that the executors of a slice connect to; default: "
+                   "the one from which it reaches the database");
     app.add_flag("--allow-public-slice-address", raw.options.allow_public_slice_address,
                  "permit a --slice-address that can be reached from the internet");
     app.add_option("--join-token-file", raw.join_token_file,

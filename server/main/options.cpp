@@ -105,6 +105,14 @@ private:
 constexpr const char* config_help =
     "TOML file with the long options of serve as keys; the command line takes precedence";
 
+/// The main app's, whichever command of a command it is.
+CLI::Option* config_of(const CLI::App& app) {
+    const CLI::App* main = &app;
+    while (main->get_parent() != nullptr)
+        main = main->get_parent();
+    return const_cast<CLI::App*>(main)->get_config_ptr();
+}
+
 CLI::App* add_command(CLI::App& app, RawOptions& raw, const char* name, const char* text,
                       Command command) {
     CLI::App* one = app.add_subcommand(name, text);
@@ -112,7 +120,7 @@ CLI::App* add_command(CLI::App& app, RawOptions& raw, const char* name, const ch
     // CLI11 reads the main app's file only, and once all words are read: hand it over before.
     one->add_option_function<std::string>(
            "--config",
-           [config = app.get_config_ptr()](const std::string& file) { config->add_result(file); },
+           [config = config_of(app)](const std::string& file) { config->add_result(file); },
            config_help)
         ->trigger_on_parse()
         ->type_name("FILE");
@@ -129,6 +137,18 @@ void add_agent(CLI::App& app, RawOptions& raw) {
     add_confinement(*one, raw);
     add_executors(*one, raw);
     add_launcher_options(*one, raw.options);
+}
+
+void add_node(CLI::App& app, RawOptions& raw) {
+    CLI::App* node = app.add_subcommand("node", "Check machines that are to run jobs");
+    CLI::App* one = add_command(*node, raw, "check",
+                                "Show whether this machine has what a host needs, with --launcher "
+                                "slurm whether each node has; give it the options of the agent",
+                                Command::node_check);
+    add_common(*one, raw);
+    add_machine(*one, raw);
+    add_launcher_options(*one, raw.options);
+    node->require_subcommand(1);
 }
 
 void add_migrate(CLI::App& app, RawOptions& raw) {
@@ -180,6 +200,7 @@ Options finish(RawOptions raw) {
     options.dataset_roots = resolved_roots(raw.dataset_roots);
     options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
     options.executor_grace = std::chrono::seconds{raw.grace_s};
+    options.start_max = std::chrono::seconds{raw.start_max_s};
     options.warm_executors = std::chrono::seconds{raw.warm_s};
     options.decoded_bytes_max = raw.decoded_gib << 30;
     options.job_memory_bytes = raw.job_memory_mib << 20;
@@ -222,6 +243,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     add_common(*doctor, raw);
     add_cgroup(*doctor, raw);
     add_launcher_options(*doctor, raw.options);
+    add_node(app, raw);
     CLI::App* verify = add_command(
         app, raw, "verify", "Check the consistency of the database; the service may be running",
         Command::verify);

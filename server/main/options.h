@@ -15,7 +15,7 @@
 
 namespace slipway {
 
-enum class Command { serve, agent, migrate, login_link, doctor, verify, version };
+enum class Command { serve, agent, migrate, login_link, doctor, verify, version, node_check };
 
 /// Whether executors are confined: not at all; with what the machine can enforce; or not without
 /// everything that `slipwayd doctor` lists as enforceable by some machine, but disk quotas.
@@ -40,15 +40,16 @@ struct Options {
     std::vector<std::string> addresses = {"127.0.0.1"};
     std::uint16_t port = 8470;
     int cores = 8;
-    int virtual_hosts = 1;       ///< that this machine is, of `cores` each
-    int slurm_hosts = 0;         ///< beside them, whose attempts are jobs of Slurm
-    std::string pool;            ///< of the virtual hosts; empty: see pool_of_hosts()
-    std::string default_pool;    ///< of jobs that name none; empty: see default_pool_of()
-    std::string slice_address = "127.0.0.1";    ///< where members of slices connect to
+    int virtual_hosts = 1;        ///< that this machine is, of `cores` each
+    int slurm_hosts = 0;          ///< beside them, whose attempts are jobs of Slurm
+    std::string pool;             ///< of the virtual hosts; empty: see pool_of_hosts()
+    std::string default_pool;     ///< of jobs that name none; empty: see default_pool_of()
+    std::string slice_address;    ///< where members of slices connect to; empty: find_slice_address
     bool allow_public_slice_address = false;
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
+    std::chrono::seconds start_max{20};    ///< until an executor's first word
     LauncherKind launcher = LauncherKind::local;
     std::string slurm_partition;    ///< empty: Slurm's default
     std::string slurm_options;      ///< of sbatch, parse_batch_options()

@@ -154,6 +154,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.executor = options.executor;
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
+    made.start_max = options.start_max;
     made.stop_save = options.executor_grace;
     made.launcher = launcher_of(options.launcher, options, home.path());
     made.memory_bytes = memory_for_jobs(options) / options.virtual_hosts;

@@ -18,6 +18,7 @@ struct RawOptions {
     std::string join_token_file;
     std::string executor;
     std::int64_t grace_s = 60;
+    std::int64_t start_max_s = 20;
     std::int64_t warm_s = 60;
     std::int64_t decoded_gib = 32;
     std::int64_t job_memory_mib = 0;

@@ -14,6 +14,7 @@
 #include "api/base/log_file.h"
 #include "api/base/log_format.h"
 #include "api/base/posix.h"
+#include "scheduler/agent/shared_store.h"
 #include "scheduler/maintenance/explain_wait.h"
 #include "scheduler/store/host_pools.h"
 #include "scheduler/sweeps/loop.h"
@@ -21,6 +22,7 @@
 #include "server/main/first_start.h"
 #include "server/main/forecasts.h"
 #include "server/main/host_checks.h"
+#include "server/main/node_check.h"
 #include "server/main/parts.h"
 #include "server/main/pool_options.h"
 #include "server/main/scheduler.h"
@@ -75,6 +77,12 @@ LogFileOptions log_file_of(const Options& options, const Home& home) {
     return {.path = home.log_file(),
             .bytes_max = options.log_bytes_max,
             .old_files_max = options.log_files - 1};
+}
+
+void begin_log(const Options& options, const Home& home, StopSignals& signals) {
+    set_log_format(options.log_format);
+    start_logging(options.log_level, log_file_of(options, home));
+    signals.on_hangup(reopen_log);
 }
 
 std::string address_text(const Options& options, std::uint16_t port) {
@@ -225,15 +233,14 @@ void stop_requests(Hub& hub, ProjectHub& project_hub, Server& server) {
 
 }    // namespace
 
-int serve(const Options& options, StopSignals& signals) {
-    const Home home(home_folder(options.home));
-    set_log_format(options.log_format);
-    start_logging(options.log_level, log_file_of(options, home));
-    signals.on_hangup(reopen_log);
+int serve(const Options& given, StopSignals& signals) {
+    const Home home(home_folder(given.home));
+    begin_log(given, home, signals);
     const Clock& clock = system_clock();
-    log_info("starting", {{"home", home.path().string()}, {"host", options.host_name}});
-    check_confinement(options);
-    Database database = open_database(options, home);
+    log_info("starting", {{"home", home.path().string()}, {"host", given.host_name}});
+    check_confinement(given);
+    Database database = open_database(given, home);
+    const Options options = with_slice_address(given, *database.store);
     store::Store& store = *database.store;
     prepare(store, home, options);
     log_info("admin token", {{"file", ensure_admin_token(home, store, clock)}});
@@ -298,14 +305,19 @@ int serve(const Options& options, StopSignals& signals) {
     return 0;
 }
 
-int run_agent(const Options& options, StopSignals& signals) {
+int run_agent(const Options& given, StopSignals& signals) {
+    Database database = open_service_database(given);
+    // Before folders are made where the mount is missing.
+    check_store_id(*database.store, ArtifactStore(home_folder(given.home)));
+    const Options options = with_slice_address(given, *database.store);
     const Home home(home_folder(options.home));
-    set_log_format(options.log_format);
-    start_logging(options.log_level, log_file_of(options, home));
-    signals.on_hangup(reopen_log);
+    begin_log(options, home, signals);
     check_confinement(options);
-    Database database = open_service_database(options);
     require_shared_store(*database.store, home, false);
+    for (const Finding& finding : node_findings(options, database.store.get()))
+        if (!finding.good)
+            log_warn("this host lacks something",
+                     {{"what", finding.name}, {"reason", finding.detail}});
     const std::vector<AgentOptions> agents = agents_of(options, home);
     register_hosts(*database.store, agents);
     Scheduler scheduler;

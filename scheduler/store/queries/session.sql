@@ -20,6 +20,10 @@ select 1
 -- probe: can the database store something; waits for its disk
 select pg_logical_emit_message(true, 'slipway', 'probe')
 
+-- find_client: how the database sees this connection
+-- out    now; address: of this machine, empty through a Unix socket
+select clock_timestamp() as now, coalesce(host(inet_client_addr()), '') as address
+
 -- announce: tell every listener about each topic
 -- in     $1 topics text[]
 -- locks  the notification queue, until the commit that follows at once; the disk is not waited for:

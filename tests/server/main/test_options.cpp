@@ -32,7 +32,7 @@ TEST(Options, without_anything_it_serves_on_this_machine_alone) {
 }
 
 TEST(Options, the_address_of_a_slice_is_private_unless_that_is_asked_for) {
-    EXPECT_EQ(parse({}).options->slice_address, "127.0.0.1");
+    EXPECT_EQ(parse({}).options->slice_address, "") << "found when the database answers";
     for (const char* address : {"10.0.0.5", "192.168.1.7", "fd00::5", "::1"})
         EXPECT_TRUE(parse({"--slice-address", address}).options.has_value()) << address;
     for (const char* address : {"8.8.8.8", "2606:4700::1111"}) {
@@ -41,10 +41,26 @@ TEST(Options, the_address_of_a_slice_is_private_unless_that_is_asked_for) {
             parse({"--slice-address", address, "--allow-public-slice-address"}).options.has_value())
             << address;
     }
-    for (const char* wrong : {"0.0.0.0", "::", "training-2", ""})
+    for (const char* wrong : {"0.0.0.0", "::", "training-2"})
         EXPECT_FALSE(
             parse({"--slice-address", wrong, "--allow-public-slice-address"}).options.has_value())
             << wrong;
+}
+
+TEST(Options, a_node_is_checked_with_the_options_of_its_agent) {
+    const auto parsed = parse({"node", "check", "--home", "/h", "--dataset-root", "/data",
+                               "--launcher", "slurm", "--slurm-partition", "cpu"});
+    ASSERT_TRUE(parsed.options);
+    EXPECT_EQ(parsed.options->command, Command::node_check);
+    EXPECT_EQ(parsed.options->slurm_partition, "cpu");
+    EXPECT_EQ(parsed.options->dataset_roots.size(), 1U);
+    EXPECT_FALSE(parse({"node"}).options);
+}
+
+TEST(Options, an_executor_has_its_time_to_begin) {
+    EXPECT_EQ(parse({}).options->start_max, std::chrono::seconds{20});
+    EXPECT_EQ(parse({"--start-max-s", "300"}).options->start_max, std::chrono::seconds{300});
+    EXPECT_FALSE(parse({"--start-max-s", "0"}).options);
 }
 
 TEST(Options, nodes_of_slurm_connect_to_a_private_address_unless_another_one_is_asked_for) {
