@@ -266,7 +266,8 @@ void AnyValue::read(const Json& json, Json& value, const Reader& at) const {
 }
 
 Json AnyValue::schema(Definitions&) const {
-    return {{"type", {"number", "string", "boolean", "array", "object"}}};
+    return {{"type", {"number", "string", "boolean", "array", "object"}},
+            {"items", Json::object()}};
 }
 
 void SpaceKind::read(const Json& json, Value& value, const Reader& at) const {

@@ -4,6 +4,7 @@
 // adding-a-rest-resource.md says how to run them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "api/spec/documents.h"
@@ -109,6 +110,20 @@ TEST(OpenApiLint, required_properties_are_defined_and_alternatives_are_several) 
             EXPECT_TRUE(one.contains("properties") && one["properties"].contains(name))
                 << at << " " << name;
     });
+}
+
+TEST(OpenApiLint, every_array_says_what_its_items_are) {
+    std::size_t arrays = 0;
+    each_object(openapi_document("1"), "", [&](const std::string& at, const Json& one) {
+        const Json type = one.value("type", Json());
+        const bool is_array =
+            type == "array" ||
+            (type.is_array() && std::ranges::find(type, Json("array")) != type.end());
+        if (!is_array) return;
+        ++arrays;
+        EXPECT_TRUE(one.contains("items") && one["items"].is_object()) << at;
+    });
+    EXPECT_GT(arrays, 100U);
 }
 
 TEST(OpenApiLint, every_component_is_used) {
