@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -41,7 +44,7 @@ Layout lay_out(std::span<const NamedArray> tensors) {
         const NamedArray& tensor = tensors[i];
         check(names.insert(tensor.name).second, "tensors of a file have different names");
         const std::int64_t end = at + tensor.array.byte_count();
-        layout.entries.push_back({tensor.name, tensor.array.shape(), at, end});
+        layout.entries.push_back({tensor.name, tensor.array.shape(), at, end, {}});
         at = end;
     }
     return layout;
@@ -82,6 +85,28 @@ private:
     UniqueFd file_;
     std::int64_t size_ = -1;
 };
+
+/// Of binary16 (IEEE 754): every value of it is one of f32.
+float widened(std::uint16_t half) {
+    const int exponent = (half >> 10) & 31;
+    const int fraction = half & 1023;
+    const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
+    if (exponent == 31)
+        return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
+                             : std::numeric_limits<float>::quiet_NaN();
+    if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
+    return sign * std::ldexp(float(1024 + fraction), exponent - 25);
+}
+
+/// Reads the tensor's bytes at `offset`; false when they cannot be read.
+bool read_array(const Source& source, const TensorEntry& entry, std::int64_t offset, Array& array) {
+    if (entry.file_type.empty())
+        return source.read({array.bytes(), std::size_t(array.byte_count())}, offset);
+    std::vector<std::uint16_t> halves(std::size_t(array.shape().element_count()));
+    if (!source.read(std::as_writable_bytes(std::span(halves)), offset)) return false;
+    std::ranges::transform(halves, array.as<float>().begin(), widened);
+    return true;
+}
 
 bool has_valid_elements(const Array& array) {
     if (array.shape().dtype != DType::pred) return true;
@@ -135,10 +160,15 @@ Result<Safetensors> read_safetensors(const std::filesystem::path& path, std::int
     Result<SafetensorsHeader> header = parse_safetensors_header(text, source.size() - data);
     if (!header) return source.error(ErrorCode::data_loss, header.error().what());
 
-    Safetensors result{{}, header->metadata};
+    Safetensors result{.tensors = {}, .metadata = header->metadata};
     for (const TensorEntry& entry : header->tensors) {
+        if (!is_read(entry)) {
+            result.unread[entry.name] =
+                fmt::format("{}[{}]", entry.file_type, fmt::join(entry.shape.dims, ","));
+            continue;
+        }
         Array array(entry.shape);
-        if (!source.read({array.bytes(), std::size_t(array.byte_count())}, data + entry.begin)) {
+        if (!read_array(source, entry, data + entry.begin, array)) {
             return source.error(ErrorCode::data_loss,
                                 fmt::format("tensor {} cannot be read", entry.name));
         }

@@ -22,6 +22,8 @@ struct NamedArray {
 struct Safetensors {
     std::vector<NamedArray> tensors;                ///< in the order of their bytes
     std::map<std::string, std::string> metadata;    ///< "__metadata__"
+    /// Tensors of element types that arrays do not have, with type and dimensions: "I16[2,3]".
+    std::map<std::string, std::string> unread = {};
 };
 
 struct WrittenFile {
@@ -40,7 +42,8 @@ WrittenFile write_safetensors(const std::filesystem::path& path,
 
 /// Reads a file from anywhere: nothing in it is believed. At most 16 MiB of header; every offset
 /// checked against the file, the shape and the other tensors; no hole, no overlap, no duplicate.
-/// Element types: F32, F64, BF16, I32, I64, U8, BOOL.
+/// Element types: F32, F64, BF16, I32, I64, U8, BOOL; F16 is widened to f32. Tensors of others are
+/// `unread`.
 /// errors  data_loss naming file, tensor and what is wrong; not_found; exhausted over `bytes_max`
 Result<Safetensors> read_safetensors(const std::filesystem::path& path,
                                      std::int64_t bytes_max = std::int64_t{32} << 30);

@@ -9,39 +9,54 @@
 #include <set>
 #include <tuple>
 
+#include "api/base/check.h"
 #include "api/base/json.h"
 
 namespace slipway {
 
 namespace {
 
-struct DTypeName {
+enum class Reading { exact, widened, none };
+
+struct ElementType {
     std::string_view name;
-    DType dtype;
+    std::int64_t bytes;
+    Reading reading;
+    DType dtype = DType::f32;    // as it is read
 };
 
-constexpr auto dtype_names = std::to_array<DTypeName>({
-    {"F32", DType::f32},
-    {"F64", DType::f64},
-    {"BF16", DType::bf16},
-    {"I32", DType::i32},
-    {"I64", DType::i64},
-    {"U8", DType::u8},
-    {"BOOL", DType::pred},
+// All that the format has; those that are read exactly come first.
+constexpr auto element_types = std::to_array<ElementType>({
+    {"F32", 4, Reading::exact, DType::f32},
+    {"F64", 8, Reading::exact, DType::f64},
+    {"BF16", 2, Reading::exact, DType::bf16},
+    {"I32", 4, Reading::exact, DType::i32},
+    {"I64", 8, Reading::exact, DType::i64},
+    {"U8", 1, Reading::exact, DType::u8},
+    {"BOOL", 1, Reading::exact, DType::pred},
+    {"F16", 2, Reading::widened, DType::f32},
+    {"I8", 1, Reading::none},
+    {"I16", 2, Reading::none},
+    {"U16", 2, Reading::none},
+    {"U32", 4, Reading::none},
+    {"U64", 8, Reading::none},
+    {"C64", 8, Reading::none},
+    {"F8_E4M3", 1, Reading::none},
+    {"F8_E5M2", 1, Reading::none},
+    {"F8_E8M0", 1, Reading::none},
 });
 
-std::optional<DType> dtype_of_name(std::string_view name) {
-    for (const DTypeName& row : dtype_names) {
-        if (row.name == name) return row.dtype;
-    }
-    return std::nullopt;
+const ElementType* type_of_name(std::string_view name) {
+    const auto* row = std::ranges::find(element_types, name, &ElementType::name);
+    return row == element_types.end() ? nullptr : row;
 }
 
-std::string_view name_of(DType dtype) {
-    for (const DTypeName& row : dtype_names) {
-        if (row.dtype == dtype) return row.name;
-    }
-    return "?";
+const ElementType& type_of(const TensorEntry& entry) {
+    const auto* row = entry.file_type.empty()
+                          ? std::ranges::find(element_types, entry.shape.dtype, &ElementType::dtype)
+                          : std::ranges::find(element_types, entry.file_type, &ElementType::name);
+    check(row != element_types.end(), "every type that is read has a row");
+    return *row;
 }
 
 /// Takes the header event by event: nothing is built that the format does not have, so neither
@@ -84,14 +99,15 @@ public:
         }
         if (place_ != Place::tensor || key_ != "dtype")
             return refuse("a string is in the wrong place");
-        const std::optional<DType> dtype = dtype_of_name(value);
-        if (!dtype) {
+        const ElementType* type = type_of_name(value);
+        if (type == nullptr) {
             return refuse(
-                fmt::format("tensor {} has elements of type {}; F32, F64, BF16, I32, I64, "
-                            "U8 and BOOL are read",
+                fmt::format("tensor {} has elements of type {}, which the format does "
+                            "not have; weights may be F32, F64, F16 or BF16",
                             entry_.name, value));
         }
-        entry_.shape.dtype = *dtype;
+        entry_.shape.dtype = type->dtype;
+        entry_.file_type = type->reading == Reading::exact ? "" : value;
         return true;
     }
 
@@ -102,7 +118,7 @@ public:
         }
         if (place_ != Place::top) return refuse("an object is in the wrong place");
         place_ = key_ == "__metadata__" ? Place::metadata : Place::tensor;
-        entry_ = {key_, {}, 0, 0};
+        entry_ = {key_, {}, 0, 0, {}};
         offsets_.clear();
         fields_.clear();
         return true;
@@ -170,10 +186,10 @@ Error damaged(const std::string& message) {
     return {ErrorCode::data_loss, fmt::format("the header is wrong: {}", message)};
 }
 
-/// Bytes of a shape, or none when they do not fit 63 bits.
-std::optional<std::int64_t> byte_count(const Shape& shape) {
-    std::int64_t count = std::int64_t(size_in_bytes(shape.dtype));
-    for (const std::int64_t dim : shape.dims) {
+/// Bytes of a tensor in the file, or none when they do not fit 63 bits.
+std::optional<std::int64_t> byte_count(const TensorEntry& entry) {
+    std::int64_t count = type_of(entry).bytes;
+    for (const std::int64_t dim : entry.shape.dims) {
         if (__builtin_mul_overflow(count, dim, &count)) return std::nullopt;
     }
     return count;
@@ -189,7 +205,7 @@ std::optional<Error> check_entries(const std::vector<TensorEntry>& tensors,
                             "most {} are left",
                             entry.name, entry.begin, entry.end, covered, data_bytes));
         }
-        if (byte_count(entry.shape) != entry.end - entry.begin) {
+        if (byte_count(entry) != entry.end - entry.begin) {
             return damaged(
                 fmt::format("tensor {} has {} bytes, which its shape and element type "
                             "do not have",
@@ -202,6 +218,10 @@ std::optional<Error> check_entries(const std::vector<TensorEntry>& tensors,
 }
 
 }    // namespace
+
+bool is_read(const TensorEntry& entry) {
+    return type_of(entry).reading != Reading::none;
+}
 
 Result<SafetensorsHeader> parse_safetensors_header(std::string_view text, std::int64_t data_bytes) {
     HeaderReader reader;
@@ -223,7 +243,7 @@ std::string safetensors_header(std::span<const TensorEntry> tensors,
     Json json = Json::object();
     if (!metadata.empty()) json["__metadata__"] = metadata;
     for (const TensorEntry& entry : tensors) {
-        json[entry.name] = {{"dtype", name_of(entry.shape.dtype)},
+        json[entry.name] = {{"dtype", type_of(entry).name},
                             {"shape", entry.shape.dims},
                             {"data_offsets", {entry.begin, entry.end}}};
     }

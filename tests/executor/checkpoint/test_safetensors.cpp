@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -124,7 +125,9 @@ TEST(Safetensors, refuses_headers_that_lie) {
         R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},
             "a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",    // twice
         R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
-        R"({"a":{"dtype":"F16","shape":[4],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"F16","shape":[3],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"I16","shape":[2],"data_offsets":[0,8]}})",
+        R"({"a":{"dtype":"F12","shape":[4],"data_offsets":[0,8]}})",
         R"({"a":{"dtype":"f32","shape":[2],"data_offsets":[0,8]}})",
         R"({"a":{"dtype":1,"shape":[2],"data_offsets":[0,8]}})",
         R"({"a":{"dtype":["F32"],"shape":[2],"data_offsets":[0,8]}})",
@@ -176,6 +179,37 @@ TEST(Safetensors, refuses_lengths_beyond_the_file_and_the_limit) {
     for (std::size_t length = 0; length < 8; ++length) {
         EXPECT_EQ(refusal(std::string(length, '\0')), ErrorCode::data_loss);
     }
+}
+
+TEST(Safetensors, halves_are_widened) {
+    // 1, -2, the least subnormal, the largest finite, infinity, not a number
+    const std::array<std::uint16_t, 6> halves{0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0x7e00};
+    std::string data(12, '\0');
+    std::memcpy(data.data(), halves.data(), data.size());
+    const TempFolder folder;
+    const auto read = read_safetensors(folder.write(
+        "x", file_of(R"({"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})", data)));
+    ASSERT_TRUE(read) << read.error().what();
+    EXPECT_EQ(to_string(read->tensors[0].array.shape()), "f32[2,3]");
+    const auto values = read->tensors[0].array.as<float>();
+    EXPECT_EQ(values[0], 1.0F);
+    EXPECT_EQ(values[1], -2.0F);
+    EXPECT_EQ(values[2], std::ldexp(1.0F, -24));
+    EXPECT_EQ(values[3], 65504.0F);
+    EXPECT_TRUE(std::isinf(values[4]));
+    EXPECT_TRUE(std::isnan(values[5]));
+}
+
+TEST(Safetensors, a_tensor_of_a_type_that_arrays_lack_is_named_and_not_read) {
+    const TempFolder folder;
+    const auto read = read_safetensors(
+        folder.write("x", file_of(R"({"a":{"dtype":"I16","shape":[2,1],"data_offsets":[0,4]},
+            "b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                                  std::string(8, '\0'))));
+    ASSERT_TRUE(read) << read.error().what();
+    EXPECT_EQ(read->unread, (std::map<std::string, std::string>{{"a", "I16[2,1]"}}));
+    ASSERT_EQ(read->tensors.size(), 1U);
+    EXPECT_EQ(read->tensors[0].name, "b");
 }
 
 TEST(Safetensors, a_bool_is_0_or_1) {
