@@ -51,7 +51,7 @@ constexpr std::array examples{
     Example{"pause", "pause first second"},
     Example{"resume", "resume first second"},
     Example{"checkpoint", "checkpoint job_01jd…"},
-    Example{"delete", "delete job_01jd… job_01je…"},
+    Example{"delete", "delete job_01jd… job_01je…\ndelete \"my first\" --yes"},
     Example{"label", "label job_01jd… study=lr team-"},
     Example{"priority", "priority job_01jd… high"},
     Example{"pool", "pool job_01jd… slurm"},
@@ -59,7 +59,7 @@ constexpr std::array examples{
     Example{"fork", "fork job_01jd… --set train.epochs=20 --follow"},
     Example{"bulk",
             "bulk cancel --label study=lr --dry-run\n"
-            "bulk delete --state failed,cancelled"},
+            "bulk delete --state failed,cancelled --yes"},
     Example{"pin", "pin ckp_01jd…"},
     Example{"unpin", "unpin ckp_01jd…"},
     Example{"predict", "predict job_01jd… test-images --out predictions.csv"},
@@ -124,7 +124,7 @@ constexpr std::array examples{
     Example{"sweep extend", "sweep extend swp_01jd… 100"},
     Example{"sweep retry", "sweep retry swp_01jd…\nsweep retry swp_01jd… 7"},
     Example{"sweep promote", "sweep promote swp_01jd… --set train.epochs=50 --follow"},
-    Example{"sweep delete", "sweep delete swp_01jd…"},
+    Example{"sweep delete", "sweep delete swp_01jd… --yes"},
     Example{"sweep import", "sweep import sweep.yaml --job job.json --map hidden=model.width"},
     Example{"sweep suggest", "sweep suggest swp_01jd… --count 4"},
     Example{"sweep observe", "sweep observe swp_01jd… 3 --time 3 --value 0.25"},
@@ -153,6 +153,7 @@ constexpr std::array examples{
             "completion bash > /etc/bash_completion.d/slipway\n"
             "completion zsh > \"${fpath[1]}/_slipway\"\n"
             "completion fish > ~/.config/fish/completions/slipway.fish"},
+    Example{"help", "help\nhelp sweep create"},
     Example{"man", "man | man -l -\nman sweep create | man -l -\nman --out ~/.local/share/man"},
     Example{"version", "version"},
 };

@@ -1,35 +1,48 @@
 #include "api/client/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <utility>
 
 #include "api/base/printable.h"
-#include "api/client/find_job.h"
 
 namespace slipway::client {
 namespace {
 
-// Each job of `named`; what fails for one is told, and the others go on. The first failure is how
+std::vector<std::string> find_all(const HttpClient& client, const std::vector<std::string>& named,
+                                  NamedBy by) {
+    std::vector<std::string> ids;
+    for (const std::string& one : named)
+        ids.push_back(find_id(client, NamedKind::job, one, by));
+    return ids;
+}
+
+// What the service rejects for one job is printed, and the others go on. The first failure is how
 // the program ends.
-ExitCode run_for_each(const HttpClient& client, const std::vector<std::string>& named,
-                      const JobCommand& command) {
-    if (named.size() == 1) return command(client, find_job(client, named.front()));
+ExitCode run_for_each(const HttpClient& client, const std::vector<std::string>& ids,
+                      const IdCommand& command) {
+    if (ids.size() == 1) return command(client, ids.front());
     ExitCode outcome = ExitCode::ok;
-    for (const std::string& one : named) {
+    for (const std::string& id : ids) {
         ExitCode ended = ExitCode::ok;
         try {
-            ended = command(client, find_job(client, one));
+            ended = command(client, id);
         } catch (const Stop& stop) {
-            // One of many is wrong: the others are as good as before.
-            fmt::print(stderr, "slipway: {}: {}\n", printable_line(one),
-                       printable_text(stop.what()));
+            fmt::print(stderr, "slipway: {}: {}\n", id, printable_text(stop.what()));
             ended = stop.code();
         }
         if (outcome == ExitCode::ok) outcome = ended;
     }
     return outcome;
+}
+
+// "digits (ds_…)": what was typed, and what it was found to be.
+std::string named_with_id(const std::string& named, const std::string& id) {
+    return named == id ? id : fmt::format("{} ({})", printable_line(named), id);
 }
 
 }    // namespace
@@ -54,24 +67,84 @@ void add_retry_options(CLI::App& command, Line& line) {
     command.add_flag("--dry-run", line.retry.dry_run, "show what would be retried; change nothing");
 }
 
-CLI::App* add_with_job(CLI::App& parent, const char* name, const char* text, Line& line,
-                       JobCommand command) {
-    CLI::App* one =
-        add(parent, name, text, line, [&line, command = std::move(command)](const HttpClient& c) {
-            return command(c, find_job(c, line.id));
-        });
-    one->add_option("job", line.id, job_text)->required();
+void add_named_argument(CLI::App& command, std::string& into, NamedKind kind, NamedBy by) {
+    const bool is_job = kind == NamedKind::job;
+    command.add_option(is_job ? "job" : "id", into, argument_text(kind, by))->required();
+}
+
+CLI::App* add_with_named(CLI::App& parent, const char* name, const char* text, Line& line,
+                         NamedKind kind, IdCommand command, NamedBy by) {
+    CLI::App* one = add(parent, name, text, line,
+                        [&line, kind, by, command = std::move(command)](const HttpClient& c) {
+                            return command(c, find_id(c, kind, line.id, by));
+                        });
+    add_named_argument(*one, line.id, kind, by);
     return one;
 }
 
+CLI::App* add_with_job(CLI::App& parent, const char* name, const char* text, Line& line,
+                       IdCommand command) {
+    return add_with_named(parent, name, text, line, NamedKind::job, std::move(command));
+}
+
 CLI::App* add_with_jobs(CLI::App& parent, const char* name, const char* text, Line& line,
-                        JobCommand command) {
-    CLI::App* one =
-        add(parent, name, text, line, [&line, command = std::move(command)](const HttpClient& c) {
-            return run_for_each(c, line.ids, command);
-        });
-    one->add_option("jobs", line.ids, fmt::format("{}; several can be given", job_text))
+                        IdCommand command, NamedBy by) {
+    CLI::App* one = add(parent, name, text, line,
+                        [&line, by, command = std::move(command)](const HttpClient& c) {
+                            return run_for_each(c, find_all(c, line.ids, by), command);
+                        });
+    one->add_option("jobs", line.ids,
+                    fmt::format("{}; several can be given", argument_text(NamedKind::job, by)))
         ->required();
+    return one;
+}
+
+void add_yes(CLI::App& command, Line& line) {
+    command.add_flag("-y,--yes", line.yes, "delete without asking");
+}
+
+void confirm(const Line& line, const std::string& what) {
+    if (line.yes) return;
+    if (isatty(STDIN_FILENO) != 1)
+        throw Stop(ExitCode::usage,
+                   fmt::format("delete {}? Add --yes; there is no terminal to ask on", what));
+    fmt::print(stderr, "Delete {}? [y/N] ", what);
+    std::string answer;
+    std::getline(std::cin, answer);
+    if (answer != "y" && answer != "Y" && answer != "yes")
+        throw Stop(ExitCode::usage, "nothing was deleted");
+}
+
+CLI::App* add_delete(CLI::App& parent, const char* text, Line& line, NamedKind kind,
+                     IdCommand command) {
+    CLI::App* one = add_with_named(
+        parent, "delete", text, line, kind,
+        [&line, kind, command = std::move(command)](const HttpClient& c, const std::string& id) {
+            confirm(line, fmt::format("{} {}", word_of(kind), named_with_id(line.id, id)));
+            return command(c, id);
+        },
+        NamedBy::whole);
+    add_yes(*one, line);
+    return one;
+}
+
+CLI::App* add_delete_jobs(CLI::App& app, Line& line) {
+    CLI::App* one =
+        add(app, "delete", "Delete jobs that have ended, with all their data", line,
+            [&line](const HttpClient& c) {
+                const std::vector<std::string> ids = find_all(c, line.ids, NamedBy::whole);
+                std::vector<std::string> shown;
+                for (std::size_t i = 0; i < ids.size(); ++i)
+                    shown.push_back(named_with_id(line.ids[i], ids[i]));
+                confirm(line, fmt::format("{} {}", word_of(NamedKind::job, ids.size() > 1),
+                                          fmt::join(shown, ", ")));
+                return run_for_each(c, ids, delete_job);
+            });
+    one->add_option(
+           "jobs", line.ids,
+           fmt::format("{}; several can be given", argument_text(NamedKind::job, NamedBy::whole)))
+        ->required();
+    add_yes(*one, line);
     return one;
 }
 

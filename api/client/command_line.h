@@ -11,18 +11,16 @@ class App;
 
 #include "api/client/commands.h"
 #include "api/client/data_commands.h"
+#include "api/client/find_named.h"
 #include "api/client/retry_failed.h"
 #include "api/client/sweep_commands.h"
 
 namespace slipway::client {
 
-/// What an argument that names a job may be.
-inline constexpr const char* job_text = "id or name of the job, or the beginning of either";
-
 using Command = std::function<ExitCode(const HttpClient&)>;
 using ListCommand = std::function<Listing(const HttpClient&)>;
-/// Given the id of a job.
-using JobCommand = std::function<ExitCode(const HttpClient&, const std::string& job_id)>;
+/// Given the id of what the user named.
+using IdCommand = std::function<ExitCode(const HttpClient&, const std::string& id)>;
 
 /// What the command line holds; CLI11 fills it, the chosen command reads it.
 struct Line {
@@ -74,6 +72,7 @@ struct Line {
     std::string format = "ir";
     int core = 0;
     bool keep_made = false;
+    bool yes = false;    // delete without a question
     bool json = false;
     bool follow = false;
     Command chosen;
@@ -89,12 +88,33 @@ CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line
 /// Of a command that tries again what failed: into `line.retry`.
 void add_retry_options(CLI::App& command, Line& line);
 
-/// A command on one job, which may be named by its id, the beginning of it or its name; or on many,
-/// one after the other.
+/// A command on one object that is named as `by` says; `by` is whole where the command ends
+/// something.
+CLI::App* add_with_named(CLI::App& parent, const char* name, const char* text, Line& line,
+                         NamedKind kind, IdCommand command, NamedBy by = NamedBy::beginning);
+
+/// The argument that find_id turns into an id: of a command that does more with the line.
+void add_named_argument(CLI::App& command, std::string& into, NamedKind kind,
+                        NamedBy by = NamedBy::beginning);
+
+/// A command on one job, or on many, one after the other. All are found before the first is
+/// changed.
 CLI::App* add_with_job(CLI::App& parent, const char* name, const char* text, Line& line,
-                       JobCommand command);
+                       IdCommand command);
 CLI::App* add_with_jobs(CLI::App& parent, const char* name, const char* text, Line& line,
-                        JobCommand command);
+                        IdCommand command, NamedBy by = NamedBy::beginning);
+
+/// --yes, and what `confirm` needs to ask before a command deletes something.
+void add_yes(CLI::App& command, Line& line);
+
+/// Asks on the terminal whether to delete `what`, unless --yes is given.
+/// errors  throws Stop{usage} when the answer is not yes, and when there is no terminal to ask on
+void confirm(const Line& line, const std::string& what);
+
+/// `delete` of jobs, or of one object of another kind: asks first.
+CLI::App* add_delete_jobs(CLI::App& app, Line& line);
+CLI::App* add_delete(CLI::App& parent, const char* text, Line& line, NamedKind kind,
+                     IdCommand command);
 
 /// A command that lists things, in the form that --output says.
 CLI::App* add_list(CLI::App& parent, const char* name, const char* text, Line& line,

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "api/client/command_line.h"
-#include "api/client/find_job.h"
 #include "api/client/follow.h"
 #include "api/spec/job_kind.h"
 
@@ -68,7 +67,8 @@ void add_basic_commands(CLI::App& app, Line& line) {
     add_list(app, "compare",
              "Compare jobs: the fields of their specs that differ, the last and the best metrics",
              line, [&line](const HttpClient& c) { return compare_jobs(c, line.ids); })
-        ->add_option("jobs", line.ids, fmt::format("{}; 2 to 20", job_text))
+        ->add_option("jobs", line.ids,
+                     fmt::format("{}; 2 to 20", argument_text(NamedKind::job, NamedBy::beginning)))
         ->required();
     add_with_job(app, "job", "Show one job as JSON", line, show_job)->alias("show");
     add_with_job(app, "follow", "Follow a job until it ends", line,
@@ -91,10 +91,10 @@ void add_output_commands(CLI::App& app, Line& line) {
     add_with_job(app, "explain", "Explain the state of a job", line, explain_job);
     CLI::App* one = add(app, "logs", "Print the logs of a job", line, [&line](const HttpClient& c) {
         LogOptions options = line.logs;
-        options.job_id = find_job(c, options.job_id);
+        options.job_id = find_id(c, NamedKind::job, options.job_id);
         return print_logs(c, options);
     });
-    one->add_option("job", line.logs.job_id, job_text)->required();
+    add_named_argument(*one, line.logs.job_id, NamedKind::job);
     one->add_flag("-f,--follow", line.logs.follow,
                   "print new lines until the job ends; the exit code shows how it ended");
     one->add_option("--search", line.logs.search, "only lines whose message contains this text");
@@ -104,16 +104,17 @@ void add_output_commands(CLI::App& app, Line& line) {
     one->add_option("--since", line.logs.since,
                     "only lines since a duration ago, such as 30s, 10m, 2h or 1d, or since a time, "
                     "such as 2026-01-31T12:00:00Z");
-    one = add_list(
-        app, "metrics", "Print the metrics of a job", line,
-        [&line](const HttpClient& c) { return list_metrics(c, find_job(c, line.id), line.names); });
-    one->add_option("job", line.id, job_text)->required();
+    one =
+        add_list(app, "metrics", "Print the metrics of a job", line, [&line](const HttpClient& c) {
+            return list_metrics(c, find_id(c, NamedKind::job, line.id), line.names);
+        });
+    add_named_argument(*one, line.id, NamedKind::job);
     one->add_option("--names", line.names, "only these metrics, comma-separated");
     one->add_flag_callback(
         "--csv",
         [&line] {
             line.instead = [&line](const HttpClient& c) {
-                return print_metrics_csv(c, find_job(c, line.id), line.names);
+                return print_metrics_csv(c, find_id(c, NamedKind::job, line.id), line.names);
             };
         },
         "print CSV: all points; curves with more than 200,000 points in all are thinned evenly");
@@ -123,10 +124,11 @@ void add_output_commands(CLI::App& app, Line& line) {
                          return fetch_tensorboard(c, job, line.out);
                      });
     one->add_option("--out", line.out, "output folder");
-    add_list(app, "checkpoints", "List the checkpoints of a job", line,
-             [&line](const HttpClient& c) { return list_checkpoints(c, find_job(c, line.id)); })
-        ->add_option("job", line.id, job_text)
-        ->required();
+    one = add_list(app, "checkpoints", "List the checkpoints of a job", line,
+                   [&line](const HttpClient& c) {
+                       return list_checkpoints(c, find_id(c, NamedKind::job, line.id));
+                   });
+    add_named_argument(*one, line.id, NamedKind::job);
     one = add_with_id(
         app, "download", "Download a file of a checkpoint", line,
         [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
@@ -174,10 +176,12 @@ void add_job_commands(CLI::App& app, Line& line) {
 void add_action_commands(CLI::App& app, Line& line) {
     add_with_jobs(
         app, "cancel", "Cancel a job; it saves a checkpoint first", line,
-        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "cancel"); });
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "cancel"); },
+        NamedBy::whole);
     add_with_jobs(
         app, "kill", "Kill a job at once, without saving", line,
-        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "kill"); });
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "kill"); },
+        NamedBy::whole);
     add_with_jobs(
         app, "pause", "Pause a job; it saves a checkpoint and frees its cores", line,
         [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "pause"); });
@@ -186,8 +190,7 @@ void add_action_commands(CLI::App& app, Line& line) {
         [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "resume"); });
     add_with_job(app, "checkpoint", "Save a checkpoint of a running job and print its id", line,
                  save_checkpoint);
-    add_with_jobs(app, "delete", "Delete a job that has ended, with all its data", line,
-                  delete_job);
+    add_delete_jobs(app, line);
     add_change_commands(app, line);
     CLI::App* one = add_with_job(
         app, "retry",
@@ -200,10 +203,10 @@ void add_action_commands(CLI::App& app, Line& line) {
     one = add(app, "fork", "Submit a job like another one, with changes", line,
               [&line](const HttpClient& c) {
                   ForkOptions options = line.fork;
-                  options.job_id = find_job(c, options.job_id);
+                  options.job_id = find_id(c, NamedKind::job, options.job_id);
                   return fork_job(c, options);
               });
-    one->add_option("job", line.fork.job_id, job_text)->required();
+    add_named_argument(*one, line.fork.job_id, NamedKind::job);
     one->add_option("--set", line.fork.changes,
                     "field of the spec and its new value, such as train.epochs=20; null removes "
                     "the field");
@@ -217,7 +220,11 @@ void add_action_commands(CLI::App& app, Line& line) {
     one->add_flag("--follow", line.fork.follow, "follow the new job until it ends");
     one->add_flag("--dry-run", line.fork.dry_run, "validate only; store nothing");
     one = add(app, "bulk", "Cancel, kill, pause, resume or delete all jobs that match", line,
-              [&line](const HttpClient& c) { return bulk(c, line.bulk); });
+              [&line](const HttpClient& c) {
+                  if (line.bulk.action == "delete" && !line.bulk.dry_run)
+                      confirm(line, "all jobs that match (--dry-run lists them)");
+                  return bulk(c, line.bulk);
+              });
     one->add_option("action", line.bulk.action, "action: cancel, kill, pause, resume or delete")
         ->required()
         ->check(CLI::IsMember({"cancel", "kill", "pause", "resume", "delete"}));
@@ -227,6 +234,7 @@ void add_action_commands(CLI::App& app, Line& line) {
     add_pairs(*one, "--label", line.bulk.labels, "jobs with this label, as key=value");
     one->add_option("--id", line.bulk.ids, "these jobs");
     one->add_flag("--dry-run", line.bulk.dry_run, "show what would change; change nothing");
+    add_yes(*one, line);
     add_with_id(app, "pin", "Keep a checkpoint until it is unpinned", line,
                 [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "pin"); });
     add_with_id(app, "unpin", "Unpin a checkpoint, so that it may be pruned", line,

@@ -10,7 +10,7 @@
 
 #include "api/base/printable.h"
 #include "api/client/commands_table.h"
-#include "api/client/find_job.h"
+#include "api/client/find_named.h"
 #include "api/client/watch_commands.h"
 #include "api/spec/task_spec.h"
 
@@ -137,7 +137,7 @@ Listing compare_jobs(const HttpClient& client, const std::vector<std::string>& n
                                                 jobs_max, named.size()));
     std::vector<Json> jobs;
     for (const std::string& one : named)
-        jobs.push_back(get(client, job_path(find_job(client, one))));
+        jobs.push_back(get(client, job_path(find_id(client, NamedKind::job, one))));
     Listing listing{.head = {"kind", "field"}};
     std::vector<Json> names;
     std::vector<Json> states;

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 #include "api/base/plural.h"
@@ -141,8 +144,29 @@ ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
     return ExitCode::ok;
 }
 
+namespace {
+
+/// A name that is none of a job's metrics; a job that has not measured anything yet has none.
+void require_metrics(const HttpClient& client, const std::string& job_id,
+                     const std::string& names) {
+    if (names.empty()) return;
+    std::vector<std::string> known;
+    const Json all = get(client, job_path(job_id) + "/metrics?resolution=2");
+    for (const Json& one : all.at("series"))
+        known.push_back(text_of(one, "name"));
+    std::istringstream list(names);
+    for (std::string name; !known.empty() && std::getline(list, name, ',');)
+        if (std::ranges::find(known, name) == known.end())
+            throw Stop(ExitCode::refused,
+                       fmt::format("the job has no metric `{}`; it has {}", printable_line(name),
+                                   printable_line(fmt::format("{}", fmt::join(known, ", ")))));
+}
+
+}    // namespace
+
 ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
                            const std::string& names) {
+    require_metrics(client, job_id, names);
     const std::string query = names.empty() ? "" : "names=" + percent_encode(names);
     const ClientResponse response =
         call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
@@ -157,6 +181,7 @@ ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
 
 Listing list_metrics(const HttpClient& client, const std::string& job_id,
                      const std::string& names) {
+    require_metrics(client, job_id, names);
     const std::string query = names.empty() ? "" : "&names=" + percent_encode(names);
     Listing listing{
         .head = {"metric", "step", "epoch", "value", "min", "max"},

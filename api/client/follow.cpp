@@ -181,14 +181,15 @@ std::string outcome_line(const Json& job, const JobView& view) {
     std::string line =
         fmt::format("{} ({}) {}", printable_line(text_of(job, "name")), text_of(job, "id"), state);
     if (view.score != nullptr)
-        line += fmt::format(", {} {:.4f}", view.score->title, view.score_value);
+        line += fmt::format(", {} {}", view.score->title, metric_text(view.score_value));
     const auto best = job.find("best");
     if (best != job.end() && best->is_object()) {
         double value = 0;
         long long step = 0;
         read_number(*best, "value", value);
         read_number(*best, "step", step);
-        line += fmt::format(", best {} {:.4f} at step {}", text_of(*best, "metric"), value, step);
+        line += fmt::format(", best {} {} at step {}", text_of(*best, "metric"), metric_text(value),
+                            step);
     }
     if (job.contains("started_at") && job["started_at"].is_string())
         line += ", " + duration_text(seconds_between(job, "started_at", "finished_at"));

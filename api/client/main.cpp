@@ -12,7 +12,7 @@
 #include "api/client/command_line.h"
 #include "api/client/commands.h"
 #include "api/client/completion.h"
-#include "api/client/find_job.h"
+#include "api/client/find_named.h"
 #include "api/client/man_page.h"
 #include "api/spec/dataset_format.h"
 #include "api/spec/table/nearest.h"
@@ -24,11 +24,11 @@ constexpr const char* model_text =
     "a job that has ended, by its id or name, a checkpoint (ckp_…), several with commas between "
     "them, or a cross-validation (cv_…)";
 
-// What names checkpoints by itself, or a job by its id, the beginning of it or its name.
+// What names checkpoints by itself, or a job as of find_id.
 std::string find_model(const HttpClient& client, const std::string& text) {
     const bool names_checkpoints =
         is_id("ckp", text) || is_id("cv", text) || text.find(',') != std::string::npos;
-    return names_checkpoints ? text : find_job(client, text);
+    return names_checkpoints ? text : find_id(client, NamedKind::job, text);
 }
 
 void add_predict_commands(CLI::App& app, Line& line) {
@@ -118,10 +118,10 @@ void add_dataset_commands(CLI::App& app, Line& line) {
     add_pairs(*one, "--option", line.dataset.options,
               "format option as name=value, such as label_column=label");
     one->add_flag("!--no-wait", line.dataset.wait, "do not wait for the check");
-    add_with_id(*dataset, "show", "Show a dataset as JSON, by id or name", line,
-                [&line](const HttpClient& c) { return show_dataset(c, line.id); });
-    add_with_id(*dataset, "delete", "Delete a dataset that no job uses", line,
-                [&line](const HttpClient& c) { return delete_dataset(c, line.id); });
+    add_with_named(*dataset, "show", "Show a dataset as JSON", line, NamedKind::dataset,
+                   show_dataset);
+    add_delete(*dataset, "Delete a dataset that no job uses", line, NamedKind::dataset,
+               delete_dataset);
 }
 
 void add_data_commands(CLI::App& app, Line& line) {
@@ -258,8 +258,12 @@ void add_webhook_commands(CLI::App& app, Line& line) {
         add_with_id(*webhook, "redeliver", "Send a delivery again", line,
                     [&line](const HttpClient& c) { return redeliver(c, line.id, line.delivery); });
     one->add_option("delivery", line.delivery, "id of the delivery")->required();
-    add_with_id(*webhook, "delete", "Delete a webhook with its deliveries", line,
-                [&line](const HttpClient& c) { return delete_webhook(c, line.id); });
+    one = add_with_id(*webhook, "delete", "Delete a webhook with its deliveries", line,
+                      [&line](const HttpClient& c) {
+                          confirm(line, "webhook " + printable_line(line.id));
+                          return delete_webhook(c, line.id);
+                      });
+    add_yes(*one, line);
 }
 
 // The command whose own command is missing, or the program itself.
@@ -275,22 +279,32 @@ std::string full_name(const CLI::App& app) {
 
 std::string no_such_command(const CLI::App& parent, const std::string& word,
                             const std::vector<std::string>& names) {
+    constexpr std::size_t listed_max = 20;
     const std::vector<std::string_view> views(names.begin(), names.end());
     const auto meant = nearest(word, views);
-    return fmt::format("there is no command `{} {}`; {}", full_name(parent), word,
-                       meant ? fmt::format("did you mean `{} {}`?", full_name(parent), *meant)
-                             : fmt::format("it has {}", fmt::join(names, ", ")));
+    std::string hint = fmt::format("`{} --help` lists them", full_name(parent));
+    if (names.size() <= listed_max) hint = fmt::format("it has {}", fmt::join(names, ", "));
+    if (meant) hint = fmt::format("did you mean `{} {}`?", full_name(parent), *meant);
+    return fmt::format("there is no command `{} {}`; {}", full_name(parent), word, hint);
 }
 
 // What to say of a word that is no command; nothing when the fault is another.
-std::optional<std::string> unknown_command(const CLI::App& app) {
-    const CLI::App& parent = innermost(app);
+std::optional<std::string> unknown_command(const CLI::App& app, std::span<char* const> arguments) {
+    const CLI::App* first = app.get_subcommands().empty() ? nullptr : app.get_subcommands().front();
     const std::vector<std::string> words = app.remaining(true);
+    // `get jobs`: a word before the first command is one that does not exist.
+    const auto place = [&](const std::string& word) {
+        return std::ranges::find(arguments, word, [](const char* one) { return std::string(one); });
+    };
+    const auto command = first == nullptr ? arguments.end() : place(first->get_name());
+    const bool leads =
+        command != arguments.end() && !words.empty() && place(words.front()) < command;
+    const CLI::App& parent = leads ? app : innermost(app);
     const auto commands = parent.get_subcommands([](const CLI::App*) { return true; });
     if (commands.empty() || words.empty() || words.front().starts_with('-')) return std::nullopt;
     std::vector<std::string> names;
-    for (const CLI::App* command : commands)
-        names.push_back(command->get_name());
+    for (const CLI::App* one : commands)
+        names.push_back(one->get_name());
     return no_such_command(parent, words.front(), names);
 }
 
@@ -313,8 +327,9 @@ std::optional<std::string> unknown_option(const CLI::App& app) {
     return std::nullopt;
 }
 
-[[noreturn]] void reject_line(const CLI::App& app, const CLI::ParseError& error) {
-    if (const auto said = unknown_command(app)) throw Stop(ExitCode::usage, *said);
+[[noreturn]] void reject_line(const CLI::App& app, std::span<char* const> arguments,
+                              const CLI::ParseError& error) {
+    if (const auto said = unknown_command(app, arguments)) throw Stop(ExitCode::usage, *said);
     if (const auto said = unknown_option(app)) throw Stop(ExitCode::usage, *said);
     throw Stop(ExitCode::usage,
                fmt::format("{}; see `{} --help`", error.what(), full_name(innermost(app))));
@@ -344,6 +359,18 @@ const CLI::App& command_named(const CLI::App& app, std::span<const std::string> 
         names.push_back(command->get_name());
     }
     throw Stop(ExitCode::usage, no_such_command(app, words.front(), names));
+}
+
+void add_help_command(CLI::App& app, Line& line) {
+    CLI::App* one = app.add_subcommand("help", "Print the help of the program or of a command");
+    one->add_option("command", line.texts, "words of the command; default: the program");
+    one->callback([&app, &line] {
+        line.alone = [&app, &line] {
+            const CLI::App& command = command_named(app, line.texts);
+            fmt::print("{}", command.help(&command == &app ? "" : full_name(command)));
+            return ExitCode::ok;
+        };
+    });
 }
 
 void add_man_command(CLI::App& app, Line& line) {
@@ -410,11 +437,12 @@ int run(int argc, char** argv) {
     add_context_commands(app, line);
     add_completion_command(app, line);
     add_man_command(app, line);
+    add_help_command(app, line);
     add_examples(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() != 0) reject_line(app, error);
+        if (error.get_exit_code() != 0) reject_line(app, std::span(argv, std::size_t(argc)), error);
         return app.exit(error);    // --help and --version
     }
     if (line.alone) return static_cast<int>(line.alone());

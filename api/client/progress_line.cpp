@@ -47,14 +47,20 @@ std::string progress_line(const JobView& view, std::size_t columns) {
         if (view.epochs > 0) line += fmt::format("  epoch {}/{}", view.epoch, view.epochs);
         line += fmt::format("  step {}/{}", view.step, view.steps_total);
     }
-    if (view.train_loss) line += fmt::format("  loss {:.4f}", *view.train_loss);
-    if (view.val_loss) line += fmt::format("  val loss {:.4f}", *view.val_loss);
+    if (view.train_loss) line += fmt::format("  loss {}", metric_text(*view.train_loss));
+    if (view.val_loss) line += fmt::format("  val loss {}", metric_text(*view.val_loss));
     if (view.score != nullptr)
-        line += fmt::format("  {} {:.4f}", view.score->words, view.score_value);
+        line += fmt::format("  {} {}", view.score->words, metric_text(view.score_value));
     if (view.samples_per_s > 0 && view.state == "running")
         line += fmt::format("  {:.0f}/s", view.samples_per_s);
     if (view.eta_s && view.state == "running") line += "  eta " + duration_text(*view.eta_s);
     return cut_to(line, columns);
+}
+
+std::string metric_text(double value) {
+    const double size = std::abs(value);
+    const bool is_far = size != 0 && (size < 1e-3 || size >= 1e6);
+    return is_far ? fmt::format("{:.4g}", value) : fmt::format("{:.4f}", value);
 }
 
 std::string duration_text(double seconds) {

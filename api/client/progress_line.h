@@ -39,6 +39,9 @@ struct JobView {
 /// 12 s", cut to `columns`.
 std::string progress_line(const JobView& view, std::size_t columns);
 
+/// "0.1234"; "1.1e-05" where four places would say nothing.
+std::string metric_text(double value);
+
 /// "1 h 02 min", "3 min 05 s", "12 s", "0.4 s".
 std::string duration_text(double seconds);
 

@@ -28,7 +28,7 @@ Instant since_time(const std::string& text);
 /// interrupted, else once.
 ExitCode print_top(const HttpClient& client);
 /// What differs between the specs of 2 to 20 jobs, and their metrics: a row for each field.
-/// named   as of find_job
+/// named   as of find_id
 Listing compare_jobs(const HttpClient& client, const std::vector<std::string>& named);
 
 }    // namespace slipway::client

@@ -37,8 +37,9 @@ def kind_of(text):
     return shape(IDS.sub("<id>", text))
 
 
-def run_on_terminal(*words, home=None, limit_s=120, until=None, **environment):
-    """What the command writes to a terminal of 80 columns, and how it ends; `until`: a text after which it is interrupted."""
+def run_on_terminal(*words, home=None, limit_s=120, until=None, answer=None, **environment):
+    """What the command writes to a terminal of 80 columns, and how it ends; `until`: a text after which it is interrupted; `answer`: to
+    its question."""
     program, arguments = str(BIN / "slipway"), ["slipway", *(("--home", str(home)) if home else ()), *map(str, words)]
     settings = environment_of(**{"TERM": "xterm", **environment})
     pid, terminal = pty.fork()
@@ -58,6 +59,9 @@ def run_on_terminal(*words, home=None, limit_s=120, until=None, **environment):
         if not piece:
             break
         written += piece
+        if answer and b"? [y/N] " in written:
+            os.write(terminal, f"{answer}\n".encode())
+            answer = None
         if until and until.encode() in written:
             os.kill(pid, signal.SIGINT)
             until = None
@@ -237,7 +241,7 @@ class CommandLine(unittest.TestCase):
             "events": lambda: ["--types", "deleted", "--count", "1"],
             "tensorboard": lambda: [job, "--out", self.folder / "curves"],
             "cancel": lambda: [self.held()], "kill": lambda: [self.held()], "pause": lambda: [self.held()], "resume": lambda: [self.paused()],
-            "checkpoint": lambda: [job], "delete": lambda: [self.held(ended=True)], "label": lambda: [job, "team=red, blue"],
+            "checkpoint": lambda: [job], "delete": lambda: [self.held(ended=True), "--yes"], "label": lambda: [job, "team=red, blue"],
             "priority": lambda: [self.held(), "high"], "pool": lambda: [self.held(), "any"], "retry": lambda: [self.held(ended=True)],
             "fork": lambda: [job, "--start", "scratch", "--set", f"limits.start_after={HELD['start_after']}"],
             "bulk": lambda: ["cancel", "--id", self.held()], "pin": lambda: [checkpoint], "unpin": lambda: [checkpoint],
@@ -245,24 +249,24 @@ class CommandLine(unittest.TestCase):
             "predict": lambda: [job, "points"], "result": lambda: [prediction()], "evaluate": lambda: [job],
             "dataset show": lambda: ["points"],
             "dataset delete": lambda: [self.service.post("/v1/datasets", {"name": f"gone-{next(numbers)}", "format": "csv",
-                                                                          "source": {"path": "points"}})["id"]],
+                                                                          "source": {"path": "points"}})["id"], "--yes"],
             "project set": lambda: ["crew", "--weight", "1"],
             "member set": lambda: ["ann", "--role", "viewer", "--project", "crew"], "members": lambda: member()[1:],
             "member remove": member, "group set": lambda: ["lr", "--limit", "3"],
             "queue stats": list, "queue simulate": lambda: ["--more-hosts", "1"],
             "webhook create": lambda: ["https://hooks.example.invalid/x"], "webhook set": lambda: [self.webhook, "--description", "chat"],
-            "webhook test": lambda: [self.webhook], "webhook redeliver": delivery, "webhook delete": lambda: [new_webhook()],
+            "webhook test": lambda: [self.webhook], "webhook redeliver": delivery, "webhook delete": lambda: [new_webhook(), "--yes"],
             "cv create": lambda: [self.file("cv.json")], "cv show": lambda: [split_cv], "cv summary": lambda: [split_cv],
             "cv compare": lambda: [split_cv, split_cv], "cv oof": lambda: [split_cv], "cv retry": lambda: [split_cv],
             "cv cancel": lambda: [self.service.post("/v1/cross-validations", json.loads(self.file("cv.json").read_text()))["id"]],
-            "cv delete": lambda: [ended_cross_validation()],
+            "cv delete": lambda: [ended_cross_validation(), "--yes"],
             "sweep create": lambda: [self.file("asked.json")], "sweep import": lambda: [self.file("wandb.yaml"), "--print"],
             "sweep show": lambda: [sweep], "sweep suggest": lambda: [self.asked_sweep(), "--count", "1"],
             "sweep observe": lambda: [sweep, next(numbers) % 2, "--time", "1", "--value", "0.5", "--end", "completed"],
             "sweep best": lambda: [sweep], "sweep importance": lambda: [sweep], "sweep simulate": lambda: [sweep, "random"],
             "sweep retry": lambda: [sweep], "sweep promote": lambda: [sweep], "sweep extend": lambda: [self.asked_sweep(), "9"],
             "sweep pause": lambda: [self.asked_sweep()], "sweep resume": lambda: [self.asked_sweep("pause")],
-            "sweep stop": lambda: [self.asked_sweep()], "sweep delete": lambda: [self.asked_sweep("stop")],
+            "sweep stop": lambda: [self.asked_sweep()], "sweep delete": lambda: [self.asked_sweep("stop"), "--yes"],
             "host drain": lambda: [host, "--reason", "new disk"], "host undrain": lambda: [host], "host remove": lambda: [host],
             "host join-token": lambda: ["--host", "other"], "retention": list, "drain": lambda: ["7"], "undrain": lambda: ["7"],
             "token create": lambda: ["of a terminal"],
@@ -316,7 +320,7 @@ class CommandLine(unittest.TestCase):
                 plain = run(*name.split(), *words, home=self.service.home, check=None if name == "sweep watch" else 0)
                 self.assertNotIn("\x1b", plain.stdout + plain.stderr)
                 if name == "data push":
-                    run("dataset", "delete", "pushed", home=self.service.home, check=0)
+                    run("dataset", "delete", "pushed", "--yes", home=self.service.home, check=0)
                 shown, code = run_on_terminal(*name.split(), *words, home=self.service.home)
                 self.assertEqual((code, "\r\x1b[K" in shown or "\r\x1b[J" in shown), (plain.returncode, True), shown)
                 left = [line for line in re.split("[\r\n]|\x1b\\[[KJ]", COLOUR.sub("", shown)) if line.strip()]
@@ -384,11 +388,60 @@ class CommandLine(unittest.TestCase):
         run("job", "twice as", home=self.service.home, check=0)
         run("job", "job_", home=self.service.home, check=4)
 
-    def test_many_jobs_are_acted_on_and_one_that_is_wrong_does_not_stop_the_others(self):
-        jobs = [self.service.submit(points_job(name=f"many {n}", limits={"start_after": "2090-01-01T00:00:00Z"})) for n in range(2)]
+    def test_many_jobs_are_all_found_before_the_first_is_changed(self):
+        jobs = [self.service.submit(points_job(name=f"many {n}", limits=HELD)) for n in range(2)]
         done = run("cancel", "many 0", "nobody", jobs[1], home=self.service.home, check=4)
-        self.assertEqual(done.stdout, "".join(f"{job} cancelled\n" for job in jobs))
-        self.assertTrue(done.stderr.startswith("slipway: nobody: there is no job"))
+        self.assertEqual((done.stdout, "there is no job whose id or name is `nobody`" in done.stderr), ("", True))
+        self.assertEqual([self.service.get(f"/v1/jobs/{job}")["state"] for job in jobs], ["queued", "queued"])
+        self.assertEqual(run("cancel", "many 0", jobs[1], home=self.service.home, check=0).stdout, "".join(f"{job} cancelled\n" for job in jobs))
+        # The words of another grammar: `job` is no job.
+        self.assertIn("`job`", run("delete", "job", "many 0", "--yes", home=self.service.home, check=4).stderr)
+        self.assertEqual(self.service.get(f"/v1/jobs/{jobs[0]}")["state"], "cancelled")
+
+    # What ends or deletes something, with the kind of object that it names; None: the service takes ids or exact names alone.
+    ENDING = {"delete": "job", "kill": "job", "cancel": "job", "dataset delete": "dataset", "sweep stop": "sweep", "sweep delete": "sweep",
+              "cv cancel": "cv", "cv delete": "cv", "webhook delete": None, "token revoke": None, "host remove": None, "member remove": None,
+              "logout": None, "bulk": None}
+
+    def test_commands_that_end_something_take_whole_names_only(self):
+        verbs = {"delete", "kill", "cancel", "stop", "revoke", "remove", "logout", "bulk"}
+        self.assertEqual({" ".join(path) for path in commands() if path[-1] in verbs}, set(self.ENDING))
+        named = {"job": "a whole job", "sweep": "a whole sweep", "cv": "a whole cv", "dataset": "a-whole-dataset"}
+        self.service.submit(points_job(name=named["job"], limits=HELD))
+        self.service.post("/v1/sweeps", {**json.loads(self.file("asked.json").read_text()), "name": named["sweep"]})
+        self.service.post("/v1/cross-validations", {**json.loads(self.file("cv.json").read_text()), "name": named["cv"]})
+        self.service.post("/v1/datasets", {"name": named["dataset"], "format": "csv", "source": {"path": "points"}})
+        for command, kind in self.ENDING.items():
+            if kind is None:
+                continue
+            with self.subTest(command=command):
+                words = [*command.split(), named[kind][:-2], *(["--yes"] if command.endswith("delete") else [])]
+                done = run(*words, home=self.service.home, check=4)
+                self.assertIn("takes a whole id or name, and these begin with it:", done.stderr)
+                self.assertIn(named[kind], done.stderr)
+
+    def test_a_deletion_that_is_repeated_deletes_nothing_else(self):
+        jobs = [self.held(ended=True) for _ in range(2)]
+        for job, name in zip(jobs, ("aa", "aa-keep-six-hours")):
+            self.service.sql(f"update job set name = '{name}' where id = '{job}'")
+        self.assertEqual(run("delete", "aa", "--yes", home=self.service.home, check=0).stdout, f"{jobs[0]} deleted\n")
+        self.assertIn(jobs[1], run("delete", "aa", "--yes", home=self.service.home, check=4).stderr)
+        self.assertEqual(self.service.get(f"/v1/jobs/{jobs[1]}")["name"], "aa-keep-six-hours")
+
+    def test_a_deletion_asks_on_a_terminal_and_needs_yes_without_one(self):
+        job = self.held(ended=True)
+        done = run("delete", job, home=self.service.home, check=2)
+        self.assertEqual(done.stderr, f"slipway: delete job {job}? Add --yes; there is no terminal to ask on\n")
+        shown, code = run_on_terminal("delete", job, home=self.service.home, answer="n")
+        self.assertEqual((f"Delete job {job}? [y/N]" in shown, "nothing was deleted" in shown, code), (True, True, 2))
+        shown, code = run_on_terminal("delete", job, home=self.service.home, answer="y")
+        self.assertEqual((f"{job} deleted" in shown, code), (True, 0))
+
+    def test_sweeps_cross_validations_and_datasets_are_found_by_name(self):
+        for command, name, wanted in (("sweep", "aske", self.sweep), ("cv", "fold", self.split_cv)):
+            self.assertIn(f'"id": "{wanted}"', run(command, "show", name, home=self.service.home, check=0).stdout)
+        self.assertIn('"name": "points"', run("dataset", "show", "poin", home=self.service.home, check=0).stdout)
+        self.assertIn("did you mean `points`?", run("dataset", "show", "pionts", home=self.service.home, check=4).stderr)
 
     # ---- documents ----------------------------------------------------------
     def spec_of(self, *words, **options):

@@ -133,10 +133,10 @@ class CrossValidationCommands(CommandTestCase):
     def test_cv_delete(self):
         self.crossed()
         one = self.crossed_and_running()
-        self.assertIn("cancel it", run("cv", "delete", one, home=self.service.home, check=4).stderr)
+        self.assertIn("cancel it", run("cv", "delete", one, "--yes", home=self.service.home, check=4).stderr)
         self.ok("cv", "cancel", one)
         run("cv", "watch", one, home=self.service.home, check=3)
-        self.assertEqual(self.ok("cv", "delete", one), f"{one} deleted\n")
+        self.assertEqual(self.ok("cv", "delete", one, "--yes"), f"{one} deleted\n")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class JobCommands(CommandTestCase):
         jobs = [self.service.submit(points_job(name=f"gone {n}", train={"epochs": 1})) for n in range(2)]
         for job in jobs:
             self.service.wait_end(job)
-        self.assertEqual(self.ok("delete", *jobs), "".join(f"{job} deleted\n" for job in jobs))
+        self.assertEqual(self.ok("delete", *jobs, "--yes"), "".join(f"{job} deleted\n" for job in jobs))
         run("job", jobs[0], home=self.service.home, check=4)
 
     def test_label(self):

@@ -132,7 +132,7 @@ class MachineCommands(CommandTestCase):
     def webhook(self):
         lines = self.ok("webhook", "create", "https://hooks.example.invalid/slipway", "--event", "job.ended").splitlines()
         self.assertTrue(lines[1].startswith("whsec_"), lines)
-        self.addCleanup(run, "webhook", "delete", lines[0], home=self.service.home)
+        self.addCleanup(run, "webhook", "delete", lines[0], "--yes", home=self.service.home)
         return lines[0]
 
     def test_host_join_token(self):
@@ -185,7 +185,7 @@ class MachineCommands(CommandTestCase):
 
     def test_webhook_delete(self):
         hook = self.webhook()
-        self.assertEqual(self.ok("webhook", "delete", hook), f"{hook} deleted\n")
+        self.assertEqual(self.ok("webhook", "delete", hook, "--yes"), f"{hook} deleted\n")
 
 
 if __name__ == "__main__":

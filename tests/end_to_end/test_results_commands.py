@@ -91,21 +91,21 @@ class ResultCommands(CommandTestCase):
     def test_dataset_create(self):
         text = self.ok("dataset", "create", "made", "--format", "csv", "--path", "points", "--option", "group_column=family")
         self.assertEqual(shape(text), "made (<ds>) ready\n")
-        self.assertEqual(self.ok("dataset", "delete", "made"), "made deleted\n")
+        self.assertRegex(self.ok("dataset", "delete", "made", "--yes"), r"^ds_\w+ deleted\n$")
 
     def test_data_push(self):    # test_data_push.py has what happens to connections and to the command
         (self.folder / "pushed").mkdir()
         (self.folder / "pushed" / "pushed.csv").write_text("a,label\n1,yes\n2,no\n")
         said = run("data", "push", "pushed", home=self.service.home, cwd=self.folder, check=0, XDG_CACHE_HOME=str(self.folder / "cache")).stdout
         self.assertEqual(shape(said), "<n> file, <n> bytes, format csv\npushed (<ds>) ready\n")
-        self.assertEqual(self.ok("dataset", "delete", "pushed"), "pushed deleted\n")
+        self.assertRegex(self.ok("dataset", "delete", "pushed", "--yes"), r"^ds_\w+ deleted\n$")
 
     def test_dataset_show(self):
         self.assertIn('"name": "points"', self.ok("dataset", "show", "points"))
 
     def test_dataset_delete(self):
         self.ok("dataset", "create", "gone", "--format", "csv", "--path", "points", "--option", "group_column=family")
-        self.assertEqual(self.ok("dataset", "delete", "gone"), "gone deleted\n")
+        self.assertRegex(self.ok("dataset", "delete", "gone", "--yes"), r"^ds_\w+ deleted\n$")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class SweepCommands(CommandTestCase):
         self.ok("sweep", "stop", held)
         shown = run("sweep", "watch", held, home=self.service.home, check=3).stdout
         self.assertIn(f"  slipway sweep decisions {held}\n  slipway sweep trials {held}\n", shown)    # there is no best trial
-        self.assertIn("deleted", self.ok("sweep", "delete", held))
+        self.assertIn("deleted", self.ok("sweep", "delete", held, "--yes"))
 
     def elsewhere(self, **changes):
         file = self.folder / "elsewhere.json"
