@@ -69,6 +69,9 @@ struct DatasetIndex {
     std::vector<std::string> part_names;     ///< "train", "val"; file prefixes; empty: one part
     std::vector<std::int32_t> parts;         ///< per sample, index of part_names; empty: one part
     std::vector<std::string> feature_names;    ///< of a table's columns; empty: they have none
+    /// Of the table or the records, features or not, as an inspection lists them; empty: they have
+    /// no names.
+    std::vector<std::string> column_names;
 
     std::int64_t sample_count() const { return std::int64_t(labels.size()); }
     std::int64_t class_count() const { return std::int64_t(class_names.size()); }

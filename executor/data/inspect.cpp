@@ -14,6 +14,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <ranges>
 
 #include "api/spec/unfit_data.h"
 #include "executor/data/content_hash.h"
@@ -204,6 +205,8 @@ Json empty_report() {
             {"image_sizes", nullptr},
             {"mean", nullptr},
             {"std", nullptr},
+            {"columns", Json::array()},
+            {"column_count", 0},
             {"text", nullptr},
             {"bytes", 0},
             {"content_hash", nullptr},
@@ -283,6 +286,9 @@ void describe_index(const DatasetIndex& index, Json& report) {
     report["group_count"] = index.group_names.size();
     report["parts"] = counts_of(index.part_names, index.parts);
     report["part_count"] = index.part_names.size();
+    report["column_count"] = index.column_names.size();
+    for (const std::string& name : index.column_names | std::views::take(listed_names_max))
+        report["columns"].push_back(name);
 }
 
 Json to_json(const TextCounts& counts) {

@@ -1,95 +1,181 @@
 #include "scheduler/submission/data_fit_check.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/spec/dataset_format.h"
+#include "api/spec/table/nearest.h"
 #include "api/spec/unfit_data.h"
 #include "scheduler/store/datasets.h"
-#include "scheduler/store/stored_json.h"
+#include "scheduler/submission/dataset_facts.h"
 
+// The check of a dataset lists its columns, classes and shape; what a job asks of them is compared
+// here, so that it does not wait in the queue for an answer that is known. What the check does not
+// list (another label column than the dataset's own, a list of names that was cut off) the job
+// itself finds out.
 namespace slipway::submission {
 
 namespace {
 
-/// The report of the last dataset that was asked for: a sweep's jobs name the same one, and parsing
-/// a report takes as long as decoding a job. Safe from every thread.
-class LastReport {
+constexpr std::size_t columns_listed_max = 100;
+
+/// mlp takes samples of any shape, and a list of layers says itself what it takes.
+bool needs_images(Arch arch) {
+    return arch != Arch::mlp && arch != Arch::layers && !language_task(arch);
+}
+
+/// Collects the problems of one job with one dataset.
+class DataFit {
 public:
-    std::shared_ptr<const Json> parse(const store::JsonText& text) {
-        const std::lock_guard lock(mutex_);
-        if (!report_ || text_ != text) {
-            report_ = std::make_shared<const Json>(store::stored_json(text));
-            text_ = text;
-        }
-        return report_;
+    DataFit(const JobSpec& spec, const store::Dataset& dataset)
+        : spec_(spec), dataset_(dataset), traits_(traits_of(dataset)) {}
+
+    std::vector<Problem> run() && {
+        check_sizes();
+        check_shape();
+        check_columns();
+        check_labels();
+        return std::move(problems_);
     }
 
 private:
-    std::mutex mutex_;
-    // Guarded by mutex_:
-    store::JsonText text_;
-    std::shared_ptr<const Json> report_;
+    static DatasetFormatTraits traits_of(const store::Dataset& dataset) {
+        const auto format = parse_word<DatasetFormat>(dataset.format);
+        return format ? traits(*format) : DatasetFormatTraits{};
+    }
+
+    void refuse(std::string pointer, std::string message) {
+        problems_.push_back(
+            {.pointer = std::move(pointer), .code = "inconsistent", .message = std::move(message)});
+    }
+    void refuse_dataset(const std::string& why) {
+        refuse("/data/dataset", "the dataset " + dataset_.name + " does not fit: " + why);
+    }
+
+    /// Images of several sizes, which nothing brings to one.
+    void check_sizes() {
+        const bool brought_to_one =
+            spec_.data.image_size ||
+            std::ranges::any_of(spec_.data.augment,
+                                [](const AugmentSpec& step) { return !step.size.empty(); });
+        // The dataset's own image_size gives it a shape.
+        if (brought_to_one || sample_shape(dataset_)) return;
+        const auto sizes = image_sizes(dataset_);
+        if (sizes && sizes->least != sizes->most)
+            refuse_dataset(mixed_sizes_message(sizes->least, sizes->most));
+    }
+
+    void check_shape() {
+        const std::string_view arch = to_string(spec_.model.arch);
+        const bool reads_text = language_task(spec_.model.arch).has_value();
+        if (reads_text != (dataset_.format == "text"))
+            return refuse(
+                "/model/arch",
+                fmt::format("model.arch {} reads {}, and the dataset {} is of the format "
+                            "{}; use {}, or name another dataset",
+                            arch, reads_text ? "text" : "images or tables", dataset_.name,
+                            dataset_.format, reads_text ? "model.arch mlp" : "a language model"));
+        const auto shape = sample_shape(dataset_);
+        if (!needs_images(spec_.model.arch) || !shape || shape->size() != 1) return;
+        refuse("/model/arch", fmt::format("model.arch {} needs images, and the samples of the "
+                                          "dataset {} have {} numbers each; use model.arch mlp, or "
+                                          "name a dataset of images",
+                                          arch, dataset_.name, shape->front()));
+    }
+
+    void check_column(const std::string& pointer, const std::string& name,
+                      const std::vector<std::string>& columns) {
+        if (name.empty() || std::ranges::find(columns, name) != columns.end()) return;
+        const std::vector<std::string_view> views(columns.begin(), columns.end());
+        const auto meant = nearest(name, views);
+        problems_.push_back(
+            {.pointer = pointer,
+             .code = "not_found",
+             .message = fmt::format("the dataset {} has no column `{}`; {}", dataset_.name, name,
+                                    meant ? fmt::format("did you mean `{}`?", *meant)
+                                          : "it has " + shown_names(columns)),
+             .allowed =
+                 columns.size() <= columns_listed_max ? columns : std::vector<std::string>()});
+    }
+
+    void check_columns() {
+        const std::string& group_by = spec_.data.split.group_by;
+        if (!traits_.has_columns) {
+            if (group_by.empty()) return;
+            return refuse(
+                "/data/split/group_by",
+                fmt::format("a dataset of the format {} has no columns to group by; leave "
+                            "data.split.group_by out",
+                            dataset_.format));
+        }
+        const auto columns = column_names(dataset_);
+        if (!columns) return;
+        check_column("/data/split/group_by", group_by, *columns);
+        if (!spec_.data.columns) return;
+        check_column("/data/columns/label", spec_.data.columns->label, *columns);
+        const auto check_each = [&](const char* field, const std::vector<std::string>& names) {
+            for (std::size_t i = 0; i < names.size(); ++i)
+                check_column(fmt::format("/data/columns/{}/{}", field, i), names[i], *columns);
+        };
+        check_each("labels", spec_.data.columns->labels);
+        if (traits_.picks_features) check_each("features", spec_.data.columns->features);
+    }
+
+    bool has_own_labels() const {
+        return !spec_.data.columns ||
+               (spec_.data.columns->label.empty() && spec_.data.columns->labels.empty());
+    }
+
+    void check_labels() {
+        const std::string_view type = to_string(spec_.task.type);
+        if (!traits_.has_labels || language_task(spec_.model.arch)) return;
+        if (spec_.task.type == TaskType::classification) {
+            if (!has_own_labels()) return;
+            if (const auto numbers = number_names(dataset_))
+                return refuse(
+                    "/task/type",
+                    fmt::format("task.type {} needs labels that are classes, and those of "
+                                "the dataset {} are the numbers of {}; name a column in "
+                                "data.columns.label, or use multilabel or regression",
+                                type, dataset_.name, shown_names(*numbers)));
+            const auto classes = class_names(dataset_);
+            if (classes && classes->size() == 1)
+                refuse_dataset(one_class_message(classes->front(), dataset_.format));
+            return;
+        }
+        if (!traits_.has_numbers)
+            return refuse(
+                "/task/type",
+                fmt::format("task.type {} needs labels that are numbers, which are in "
+                            "datasets of the formats {}; the dataset {} is of the format "
+                            "{}",
+                            type, fmt::join(formats_with(&DatasetFormatTraits::has_numbers), ", "),
+                            dataset_.name, dataset_.format));
+        if (!has_own_labels()) return;
+        if (const auto word = word_among_classes(dataset_))
+            refuse("/task/type",
+                   fmt::format("task.type {} needs labels that are numbers, and the dataset {} has "
+                               "the class {}; use classification, or name a column of numbers in "
+                               "data.columns.label",
+                               type, dataset_.name, *word));
+    }
+
+    const JobSpec& spec_;
+    const store::Dataset& dataset_;
+    const DatasetFormatTraits traits_;
+    std::vector<Problem> problems_;
 };
-
-/// The one class that there is; none where there are more or labels are numbers.
-std::optional<std::string> only_class(const Json& report) {
-    const auto classes = report.find("classes");
-    if (classes == report.end() || !classes->is_array() || classes->size() != 1) return {};
-    const Json& only = classes->front();
-    return only.is_object() ? std::optional(only.value("name", "")) : std::nullopt;
-}
-
-bool learns_classes(const JobSpec& spec) {
-    const bool other_column = spec.data.columns && !spec.data.columns->label.empty();
-    return spec.task.type == TaskType::classification && !other_column;
-}
-
-std::optional<PixelSize> size_of(const Json& sizes, const char* name) {
-    const auto found = sizes.find(name);
-    const bool pair = found != sizes.end() && found->is_array() && found->size() == 2 &&
-                      (*found)[0].is_number_integer() && (*found)[1].is_number_integer();
-    if (!pair) return std::nullopt;
-    return PixelSize{(*found)[0].get<std::int64_t>(), (*found)[1].get<std::int64_t>()};
-}
-
-/// What is wrong with the sizes of the images; none where they are one, or are brought to one.
-std::optional<std::string> mixed_sizes(const JobSpec& spec, const Json& report) {
-    const bool brought_to_one =
-        spec.data.image_size || std::ranges::any_of(spec.data.augment, [](const AugmentSpec& step) {
-            return !step.size.empty();
-        });
-    const auto sizes = report.find("image_sizes");
-    if (brought_to_one || sizes == report.end() || !sizes->is_object()) return {};
-    // The dataset's own image_size gives it a shape.
-    if (const auto shape = report.find("feature_shape"); shape != report.end() && !shape->is_null())
-        return {};
-    const auto least = size_of(*sizes, "min"), most = size_of(*sizes, "max");
-    if (!least || !most || *least == *most) return {};
-    return mixed_sizes_message(*least, *most);
-}
 
 }    // namespace
 
 std::vector<Problem> check_data_fit(const JobSpec& spec,
                                     const std::optional<store::Dataset>& dataset) {
     if (!dataset) return {};
-    static LastReport last;
-    const std::shared_ptr<const Json> parsed = last.parse(dataset->report);
-    const Json& report = *parsed;
-    if (!report.is_object()) return {};
-    std::vector<Problem> problems;
-    const auto refuse = [&](const std::string& why) {
-        problems.push_back({.pointer = "/data/dataset",
-                            .code = "inconsistent",
-                            .message = "the dataset " + dataset->name + " does not fit: " + why});
-    };
-    if (const auto only = only_class(report); only && learns_classes(spec))
-        refuse(one_class_message(*only, dataset->format));
-    if (const auto mixed = mixed_sizes(spec, report)) refuse(*mixed);
-    return problems;
+    return DataFit(spec, *dataset).run();
 }
 
 }    // namespace slipway::submission

@@ -13,7 +13,7 @@
 
 #include "scheduler/store/cross_validations.h"
 #include "scheduler/store/stored_json.h"
-#include "scheduler/submission/label_names.h"
+#include "scheduler/submission/dataset_facts.h"
 
 namespace slipway::submission {
 

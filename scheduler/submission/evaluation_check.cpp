@@ -12,7 +12,7 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/stored_json.h"
-#include "scheduler/submission/label_names.h"
+#include "scheduler/submission/dataset_facts.h"
 #include "scheduler/submission/prediction_check.h"
 
 // A dataset's check lists its labels: names of classes, or of columns that are numbers. A job may

@@ -15,9 +15,8 @@ namespace {
 
 constexpr std::size_t names_shown = 10;
 
-// The nearest name first, then the newest.
-std::vector<std::string> names_near(store::Store& store, std::string_view project,
-                                    const std::string& wanted) {
+// Of datasets that a job can name, the newest first.
+std::vector<std::string> usable_names(store::Store& store, std::string_view project) {
     std::vector<std::string> names;
     const auto page = store::list_datasets(store,
                                            {.projects = {std::string(project)},
@@ -26,25 +25,25 @@ std::vector<std::string> names_near(store::Store& store, std::string_view projec
                                             .name_contains = {}},
                                            {.limit = 200, .cursor = {}});
     for (const store::Dataset& one : page.items)
-        names.push_back(one.name);
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    if (const auto near = nearest(wanted, views)) {
-        const auto found = std::ranges::find(names, *near);
-        std::rotate(names.begin(), found, found + 1);
-    }
-    if (names.size() > names_shown) names.resize(names_shown);
+        if (one.state != store::DatasetState::failed) names.push_back(one.name);
     return names;
 }
 
 Problem missing(store::Store& store, std::string_view project, const std::string& wanted) {
-    const std::vector<std::string> names = names_near(store, project, wanted);
-    const std::string there = names.empty() ? std::string(
-                                                  "there is none yet: create it with POST "
-                                                  "/v1/datasets")
-                                            : fmt::format("there are {}", fmt::join(names, ", "));
+    std::vector<std::string> names = usable_names(store, project);
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    std::string hint = "there is none yet: create it with POST /v1/datasets";
+    if (const auto meant = nearest(wanted, views)) {
+        hint = fmt::format("did you mean `{}`?", *meant);
+        const auto found = std::ranges::find(names, *meant);
+        std::rotate(names.begin(), found, found + 1);
+    }
+    if (names.size() > names_shown) names.resize(names_shown);
+    if (!names.empty() && !hint.starts_with("did"))
+        hint = fmt::format("there are {}", fmt::join(names, ", "));
     return {.pointer = "/data/dataset",
             .code = "unknown_dataset",
-            .message = fmt::format("project {} has no dataset `{}`; {}", project, wanted, there),
+            .message = fmt::format("project {} has no dataset `{}`; {}", project, wanted, hint),
             .allowed = names};
 }
 

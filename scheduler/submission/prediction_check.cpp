@@ -14,6 +14,7 @@
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/stored_json.h"
+#include "scheduler/submission/dataset_facts.h"
 #include "scheduler/submission/ensemble_check.h"
 
 namespace slipway::submission {
@@ -133,13 +134,35 @@ Problem data_problem(const char* pointer, std::string message) {
 
 /// How many classes a dataset's check has counted; none before, or where labels are numbers.
 std::optional<std::size_t> class_count(const store::Dataset& dataset) {
-    const Json report = store::stored_json(dataset.report);
-    if (!report.is_object()) return std::nullopt;
-    const auto classes = report.find("classes");
-    if (classes == report.end() || !classes->is_structured() || classes->empty())
+    const auto report = report_of(dataset);
+    if (!report->is_object()) return std::nullopt;
+    const auto classes = report->find("classes");
+    if (classes == report->end() || !classes->is_structured() || classes->empty())
         return std::nullopt;
     // The list is cut off after a thousand names; reports of the first version have no count.
-    return std::max(classes->size(), report.value("class_count", std::size_t{0}));
+    return std::max(classes->size(), report->value("class_count", std::size_t{0}));
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+    return shape.size() == 1 ? fmt::format("rows of {}", counted(shape[0], "number"))
+                             : fmt::format("images of {}", fmt::join(shape, " x "));
+}
+
+/// Samples that the network was not trained on: a table for images, or the reverse, and rows of
+/// another length. Images of files are brought to the size of the training.
+std::vector<Problem> check_predicted_shape(const store::Dataset& dataset, const store::Dataset& own,
+                                           const store::Job& trained) {
+    const auto here = sample_shape(dataset), there = sample_shape(own);
+    if (!here || !there || *here == *there) return {};
+    const bool are_images = here->size() == 3 && there->size() == 3;
+    // Columns are taken by name: those of the training may be some of them.
+    const bool by_name = column_names(dataset) && column_names(own);
+    if (are_images || (by_name && here->size() == there->size())) return {};
+    return {
+        data_problem("/data/dataset",
+                     fmt::format("the samples of the dataset {} are {}, and job {} trained on "
+                                 "{}; name a dataset of such samples",
+                                 dataset.name, shape_text(*here), trained.id, shape_text(*there)))};
 }
 
 /// A part that the dataset's check has not found; before it has ended nobody can say.
@@ -217,6 +240,9 @@ std::vector<Problem> check_predicted_data(store::Store& store, const PredictionD
         return problems;
     }
     const auto own = store::find_dataset(store, trained.dataset_id);
+    if (own)
+        std::ranges::move(check_predicted_shape(dataset, *own, trained),
+                          std::back_inserter(problems));
     const auto here = class_count(dataset);
     const auto there = own ? class_count(*own) : std::nullopt;
     if (spec.value.task.type == TaskType::classification && here && there && *here > *there &&

@@ -37,7 +37,8 @@ bool has_problem_at(const std::vector<Problem>& problems, std::string_view prefi
 
 /// What of the data cannot be predicted by this job: a side of its split on another dataset than
 /// its own; a part that it does not have; text by a network for samples, and samples by one for
-/// text; more classes than it has. What only the files tell is found when the prediction starts.
+/// text; a table by one for images, and the reverse; more classes than it has. What only the files
+/// tell is found when the prediction starts.
 std::vector<Problem> check_predicted_data(store::Store& store, const PredictionDataSpec& data,
                                           const store::Dataset& dataset, const store::Job& trained);
 

@@ -37,7 +37,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     add(check_pool(store, spec.queue));
     add(check_memory(store, spec));
     add(check_slice(store, spec));
-    add(check_weights(store, submitter, spec));
+    add(check_weights(store, submitter, spec, job.dataset));
     if (!checked.ok()) return checked;
     job.effective = encode(effective(spec));
     job.name_stem = to_string(spec.model.arch);

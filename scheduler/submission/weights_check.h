@@ -1,16 +1,20 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "api/spec/field.h"
 #include "api/spec/job_spec.h"
+#include "scheduler/store/datasets.h"
 #include "scheduler/submission/submitter.h"
 
 namespace slipway::submission {
 
 /// What is wrong with the weights that a job is to begin with (at /model/init/from): none, or they
-/// are of a checkpoint that the asker sees and that is kept, or a complete upload of theirs.
+/// are of a checkpoint that the asker sees, that is kept and that the network can begin with, or a
+/// complete upload of theirs.
 std::vector<Problem> check_weights(store::Store& store, const Submitter& submitter,
-                                   const JobSpec& spec);
+                                   const JobSpec& spec,
+                                   const std::optional<store::Dataset>& dataset);
 
 }    // namespace slipway::submission

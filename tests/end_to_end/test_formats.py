@@ -194,9 +194,9 @@ class Formats(unittest.TestCase):
         ended = self.service.wait_end(job)
         self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
         self.assertLess(min(self.service.metric(job, "val_loss").values()), 0.1)
-        ended = self.service.wait_end(self.service.submit({**spec, "task": {"type": "classification"}}))
-        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "spec_error"))
-        self.assertIn("use multilabel or regression", ended["reason"]["message"])
+        refused = self.service.call("POST", "/v1/jobs", {**spec, "task": {"type": "classification"}})
+        self.assertEqual(refused.status, 422)
+        self.assertIn("use multilabel or regression", refused.body["errors"][0]["message"])
 
     def test_npz_with_a_label_too_few(self):
         self.write("fewer/mnist.npz", image_arrays(20, labels=19))

@@ -82,6 +82,7 @@ public:
                              .row = 1,
                              .message = "the columns differ from those of the first file"});
         }
+        if (index_.column_names.empty()) index_.column_names = table.columns();
         std::vector<std::string> fields;
         while (table.next(fields)) {
             if (add_row(table, columns, fields, part) && part) index_.parts.push_back(*part);

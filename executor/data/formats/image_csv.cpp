@@ -43,6 +43,7 @@ public:
             problem(1, {}, "the table has no row that can be used");
         }
         DatasetIndex& index = list_.index;
+        index.column_names = table_.columns();
         index.target_names = options_.label_columns;
         if (index.target_names.empty()) {
             index.class_names =

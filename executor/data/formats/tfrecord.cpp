@@ -126,7 +126,11 @@ private:
         const Result<Features> parsed = read_example(record);
         if (!parsed) refuse(reader, {}, parsed.error().what());
         const Features& features = *parsed;
-        if (!schema_) schema_ = find_schema(reader, features);
+        if (!schema_) {
+            schema_ = find_schema(reader, features);
+            for (const ExampleFeature& feature : features)
+                index_.column_names.emplace_back(feature.name);
+        }
         const bool classes = options_.label_columns.empty();
         const std::int32_t label = classes ? read_label(reader, features) : 0;
         const std::vector<float> targets = read_targets(reader, features);

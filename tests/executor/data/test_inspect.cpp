@@ -39,6 +39,8 @@ TEST(Inspect, reports_counts_shape_moments_and_hash) {
     EXPECT_EQ(report["classes"], Json::parse(R"([{"name":"a","count":2},{"name":"b","count":1}])"));
     EXPECT_EQ(report["groups"], Json::parse(R"([{"name":"p","count":2},{"name":"q","count":1}])"));
     EXPECT_EQ(report["group_count"], 2);
+    EXPECT_EQ(report["columns"], Json::parse(R"(["x","y","label","who"])"));
+    EXPECT_EQ(report["column_count"], 4);
     EXPECT_EQ(report["feature_shape"], Json({2}));
     EXPECT_EQ(report["mean"], Json({2.0, 10.0}));
     EXPECT_NEAR(report["std"][0].get<double>(), std::sqrt(2.0 / 3), 1e-6);
@@ -212,6 +214,8 @@ TEST(Inspect, lists_of_names_and_columns_are_cut_off_and_counted) {
     const Json other = inspect_dataset("csv", columns_folder.path());
     EXPECT_EQ(other["problem_count"], 0);
     EXPECT_EQ(other["feature_shape"], Json({columns}));
+    EXPECT_EQ(other["columns"].size(), 1000U);
+    EXPECT_EQ(other["column_count"], columns + 1);
     EXPECT_EQ(other["mean"], Json());
     EXPECT_EQ(other["std"], Json());
 }
