@@ -51,6 +51,7 @@ async function clone({ page, found, data, open, check, shot }) {
   await page.getByRole("link", { name: "Clone with changes" }).click();
   await page.getByLabel("job as JSON").waitFor();
   await page.getByText("Nothing is changed yet.").waitFor();
+  found.cloned = JSON.parse(await page.getByLabel("job as JSON").inputValue());
   await page.getByLabel("lr required").fill("0.002");
   await page.getByLabel("epochs required").fill("3");
   found.changes = await page.getByRole("region", { name: "changes" }).innerText();
@@ -62,7 +63,7 @@ async function clone({ page, found, data, open, check, shot }) {
   await page.getByRole("button", { name: "Check", exact: true }).click();
   await page.getByRole("alert").waitFor();
   found.fork_refused = await page.getByRole("alert").innerText();
-  await page.getByLabel("batch_size_per_core", { exact: true }).fill("32");
+  await page.getByLabel("batch_size_per_core", { exact: true }).fill("");
   await page.getByText("As curl").click();
   found.fork = await page.locator(".curl pre").last().innerText();
   await page.getByRole("button", { name: "Submit", exact: true }).click();

@@ -34,6 +34,12 @@ class Submit(NoComplaints, unittest.TestCase):
         self.assertIn("/v1/jobs'", self.found["curl"])
         self.assertEqual(self.found["saved"], "job.json")
 
+    def test_a_clone_begins_with_what_was_chosen(self):
+        cloned = self.found["cloned"]
+        self.assertEqual(cloned["train"]["schedule"], {"name": "cosine", "warmup_steps": 20})
+        self.assertEqual((cloned["model"], cloned["train"]["epochs"]), ({"arch": "mlp", "width": 8}, 2))
+        self.assertFalse({"limits", "queue", "monitor", "checkpoint", "accelerator"} & set(cloned), cloned)
+
     def test_a_clone_marks_what_is_changed(self):
         self.assertRegex(self.found["changes"], r"train.optimizer.lr\s+0.01\s+0.002")
         self.assertRegex(self.found["changes"], r"train.epochs\s+2\s+3")

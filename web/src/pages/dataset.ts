@@ -64,10 +64,11 @@ const problem_columns: Column<Problem>[] = [
   { name: "problem", wide: true, cell: (one) => one.message },
 ];
 
-function Problems({ problems }: { problems: Problem[] }) {
+function Problems({ dataset, problems }: { dataset: DatasetObject; problems: Problem[] }) {
   const rows = problems.slice(0, problems_shown).map((one, index) => ({ ...one, index }));
   return html`<section><h2>Problems</h2>
-    <p>The check found problems. Correct the files, and create the dataset again.</p>
+    <p>The check found problems. Correct the files or the options, and create the dataset again.
+      ${may("editor", dataset.project) && html` <a href=${href("/datasets/new", { again: dataset.id })}>Try again with other options</a>`}</p>
     <${Table} label="problems" columns=${problem_columns} rows=${rows} key_of=${(one: Problem) => one.index} />
     ${problems.length > problems_shown && html`<p class="hint">and ${number(problems.length - problems_shown)} more</p>`}</section>`;
 }
@@ -104,7 +105,7 @@ export function Dataset({ id }: { id: string }) {
     <${ErrorNote} error=${refused ?? error} />
     ${dataset.state === "checking" && html`<p class="hint" role="status">The service is reading every file. Jobs that use the dataset wait until it has finished.</p>`}
     <${Facts} dataset=${dataset} />
-    ${dataset.problems && html`<${Problems} problems=${dataset.problems} />`}
+    ${dataset.problems && html`<${Problems} dataset=${dataset} problems=${dataset.problems} />`}
     ${ready && html`<${Preview} dataset=${dataset} /><${Statistics} dataset=${dataset} /><${Splits} dataset=${dataset} read=${splits} />`}
     <${Jobs} list=${jobs.value} error=${jobs.error} usable=${dataset.state !== "failed"} />
     <details><summary>Options</summary><pre tabindex="0" aria-label="options">${JSON.stringify(dataset.options, null, 2)}</pre></details>

@@ -5,7 +5,7 @@ import { me } from "../api/me";
 import type { Capabilities, Dataset } from "../api/schema";
 import { bytes, number } from "../format";
 import { html } from "../html";
-import { go, href } from "../route";
+import { go, href, route } from "../route";
 import { use_title } from "../title";
 import { Curls, type Request } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
@@ -64,6 +64,17 @@ export function DatasetNew() {
       set_definitions($defs);
     }, set_error);
   }, []);
+  // A dataset whose check failed: the same but for what is to be changed. What was uploaded for it is gone.
+  const again = route.value.query.get("again");
+  const [source_before, set_source_before] = useState("");
+  useEffect(() => {
+    if (!again) return;
+    get<Dataset>(`${path}/${again}`).then(({ name, project, format, options: read, source: before }) => {
+      set_body({ name, format, options: read, ...(project === "default" ? {} : { project }) });
+      if ("path" in before) set_source_path(before.path);
+      else set_source_before(before.filename ?? "");
+    }, set_error);
+  }, [again]);
   useEffect(() => () => sending?.upload.stop(), [sending]);
 
   const choose = (files: File[]) => {
@@ -95,6 +106,7 @@ export function DatasetNew() {
     <nav aria-label="breadcrumb"><a href=${href("/datasets")}>Datasets</a></nav>
     <h1>Add a dataset</h1>
     <section><h2>Files</h2>
+      ${source_before && !sending && html`<p>Choose ${source_before} again.</p>`}
       <${Chooser} choose=${choose} />
       ${sending && html`<p>${sending.chosen.filename}: ${describe(sending.chosen)}</p><${UploadProgress} upload=${sending.upload} size=${sending.chosen.bytes.size} />`}
       ${!sending && html`<form class="schema-form" aria-label="folder of the service" onSubmit=${create}><div class="field"><label for="source-path">or a folder of the service</label>

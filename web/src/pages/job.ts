@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../api/client";
 import { may } from "../api/me";
 import type { Explanation, Job as JobObject } from "../api/schema";
-import { any_value, duration, failure_place, final_states, number, queue_place, sentence, time } from "../format";
+import { any_value, failure_place, final_states, number, queue_place, sentence, time } from "../format";
 import { html } from "../html";
 import { go, href } from "../route";
 import { use_title } from "../title";
@@ -15,7 +15,7 @@ import { NamedLink } from "../parts/named_link";
 import { PageState } from "../parts/page_state";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
-import { Attempts } from "./job_attempts";
+import { Attempts, Ran } from "./job_attempts";
 import { job_feed } from "./job_feed";
 import { Lineage } from "./job_lineage";
 import { Evaluation, Prediction } from "./job_measured";
@@ -27,9 +27,6 @@ function parent_of({ parent }: JobObject): [string, unknown][] {
 }
 
 function Facts({ job }: { job: JobObject }) {
-  const ran_s = job.started_at
-    ? ((job.finished_at ? Date.parse(job.finished_at) : Date.now()) - Date.parse(job.started_at)) / 1000
-    : undefined;
   const trains = job.kind === "train";
   const labels = Object.entries(job.labels).map(([name, value]) => `${name}: ${value}`).join(", ");
   const facts: [string, unknown][] = [
@@ -45,7 +42,7 @@ function Facts({ job }: { job: JobObject }) {
       html`<${NamedLink} id=${job.origin.job_id} />`] as [string, unknown]] : []),
     ...parent_of(job),
     ["created", time(job.created_at)],
-    ["ran", duration(ran_s)],
+    ["ran", html`<${Ran} job=${job} />`],
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`)}</dl>`;
 }

@@ -37,6 +37,26 @@ function with_newest({ items, cursor }: Known, newest: List<Attempt>): Known {
   return { items: [...earlier, ...newest.items], cursor: earlier.length > 0 ? cursor : newest.next_cursor };
 }
 
+/** How long a job has run: its attempts together, without the times in which it was paused or queued. */
+export function Ran({ job }: { job: Job }) {
+  const [attempts, set_attempts] = useState<Attempt[]>();
+  useEffect(() => {
+    const read = async () => {
+      const all: Attempt[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page: List<Attempt> = await get<List<Attempt>>(`/v1/jobs/${job.id}/attempts${query({ cursor: cursor ?? undefined, limit: 200 })}`);
+        all.push(...page.items);
+        cursor = page.next_cursor;
+      }
+      set_attempts(all);
+    };
+    // What cannot be read now is read at the next change of the state.
+    read().catch(() => undefined);
+  }, [job.id, job.attempts, job.state]);
+  const times = attempts?.map(ran_s).filter((one) => one !== undefined) ?? [];
+  return html`${times.length === 0 ? "–" : duration(times.reduce((sum, one) => sum + one, 0))}`;
+}
+
 export function Attempts({ job }: { job: Job }) {
   const [known, set_known] = useState<Known>({ items: [], cursor: null });
   const [error, set_error] = useState<unknown>();

@@ -10,6 +10,7 @@ import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { PageState } from "../parts/page_state";
+import { chosen_fields, shortest_spec } from "../schema_form/chosen_fields";
 import { JsonBox } from "../schema_form/json_box";
 import { merge_patch } from "../schema_form/merge_patch";
 import { Members } from "../schema_form/node";
@@ -39,10 +40,18 @@ function new_spec(asked: URLSearchParams): JobSpec {
   };
 }
 
+/** What was chosen of a job's spec; all of it when the service would not take such a job now. */
+async function spec_to_clone(id: string): Promise<JobSpec> {
+  const spec = await get<JobSpec>(`/v1/jobs/${id}/spec`);
+  const shortest = shortest_spec(spec);
+  const filled = await post<JobPreview>("/v1/jobs?dry_run=true", shortest).catch(() => undefined);
+  return filled ? (chosen_fields(spec, filled.spec, shortest) as JobSpec) : spec;
+}
+
 async function begin(from: string | null, asked: URLSearchParams): Promise<Begun> {
   const [definitions, spec, datasets] = await Promise.all([
     schemas(),
-    from ? get<JobSpec>(`/v1/jobs/${from}/spec`) : new_spec(asked),
+    from ? spec_to_clone(from) : new_spec(asked),
     get<List<Dataset>>(`/v1/datasets${query({ limit: datasets_known_max, state: "ready" })}`).catch(() => ({ items: [] })),
   ]);
   return { definitions, spec, datasets: datasets.items.map(({ name }) => name) };
