@@ -209,6 +209,11 @@ void Explainer::add_spans(const Program& program, const RunTimes& times) {
         add_span({TrackKind::exchange, 0}, sum_name_, span.begin, span.end);
 }
 
+void Explainer::loss(double value) {
+    if (first_loss_ == 0) first_loss_ = value;
+    last_loss_ = value;
+}
+
 void Explainer::epoch(const EpochSummary& summary) {
     if (epochs_.size() == epochs_max) epochs_.erase(epochs_.begin());
     epochs_.push_back(summary);
@@ -262,6 +267,8 @@ ReportFacts Explainer::facts(bool finished) const {
     facts.graphs = graphs_;
     facts.epochs = epochs_;
     facts.bottleneck = options_.bottleneck;
+    facts.bottleneck.first_loss = first_loss_;
+    facts.bottleneck.last_loss = last_loss_;
     return facts;
 }
 

@@ -85,6 +85,9 @@ public:
     /// All of a training step's programs have run.
     void stepped(std::int64_t step);
 
+    /// The training loss of a step, of which the verdict compares the first and the newest.
+    void loss(double value);
+
     /// An epoch has ended: the report has the newest ones.
     void epoch(const EpochSummary& summary);
 
@@ -120,6 +123,7 @@ private:
     std::int64_t steps_here_ = 0;    // of this attempt
     double transfer_s_ = 0;          // of the last step's inputs
     std::int64_t late_compiles_ = 0;
+    double first_loss_ = 0, last_loss_ = 0;    // of training steps here
     InputCounts input_;
     std::vector<WorkerSeconds> workers_;
     std::vector<std::optional<int>> worker_cpus_;      // where each was kept last

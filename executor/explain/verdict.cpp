@@ -20,7 +20,13 @@ Advice about_input(const BottleneckInputs& bottleneck) {
             "data.image_size",
             "Smaller images are read faster; images stored at that size already, faster still."};
     }
-    return {"data.dataset", "A dataset in a form that needs no parsing (idx) is read faster."};
+    if (bottleneck.augments) {
+        return {"data.augment",
+                "The samples are in memory: fewer steps of augmentation are faster."};
+    }
+    return {"train.batch_size_per_core",
+            "The samples are in memory and need no decoding: with a larger batch fewer steps wait "
+            "for one."};
 }
 
 Advice about_compile(const BottleneckInputs& bottleneck) {
@@ -114,9 +120,24 @@ constexpr Rule otherwise{"compute_bound", &TimeShares::compute, 0,
                          "Compute-bound: {:.0f} % of the time goes to matmuls and convolutions.",
                          about_compute};
 
+/// So many times the loss of the first step is no noise of batches.
+constexpr double diverged_times = 10;
+
+bool has_diverged(const BottleneckInputs& bottleneck) {
+    return bottleneck.first_loss > 0 &&
+           bottleneck.last_loss > diverged_times * bottleneck.first_loss;
+}
+
 }    // namespace
 
 Verdict judge(const TimeShares& shares, const BottleneckInputs& bottleneck) {
+    if (has_diverged(bottleneck)) {
+        return {.kind = diverged_kind,
+                .field = "train.optimizer.lr",
+                .message = fmt::format("Diverged: the training loss is {:.4g}, and was {:.4g} at "
+                                       "the first step. A smaller learning rate usually helps.",
+                                       bottleneck.last_loss, bottleneck.first_loss)};
+    }
     const Rule* decisive = &otherwise;
     double worst = 1;
     for (const Rule& rule : rules) {

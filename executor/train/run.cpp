@@ -109,7 +109,7 @@ private:
         if (said_step_ != state_.step) report_progress("train");
         finish_saving();
         if (stopped == StopReason::none) require_finite_validation();
-        reporter_.log("info", explainer_.verdict().message);
+        report_.ended(explainer_.verdict());
         if (stopped == StopReason::none) reporter_.state(JobState::finishing);
         return outcome(stopped);
     }
@@ -353,11 +353,13 @@ private:
                                          "train.optimizer.lr (now {:.6g}) usually helps",
                                          loss, state_.step, lr_));
         }
+        explainer_.loss(loss);
+        const auto norm = step_.gradient_norm();
+        if (norm) report_.gradient_norm(*norm, state_.step);
         if (state_.step % settings_.log_every_steps == 0 || ended) {
             MetricValues values = with_prefix("train_", means_);
             values.emplace_back("lr", lr_);
-            if (const auto norm = step_.gradient_norm())
-                values.emplace_back("gradient_norm", *norm);
+            if (norm) values.emplace_back("gradient_norm", *norm);
             reporter_.metric({.step = state_.step,
                               .epoch = batch.position.epoch + 1,
                               .values = std::move(values)});

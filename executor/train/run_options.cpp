@@ -93,6 +93,7 @@ ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sa
             .bottleneck = {.cores = cores,
                            .cpus = granted_cpus(),
                            .images = decodes_images(data),
+                           .augments = !plan.spec.data.augment.empty(),
                            .bf16 = is_f32 && has_bf16_products(),
                            .widens_bf16 = !is_f32 && !has_bf16_products(),
                            .counts_epochs = plan.spec.train.epochs.has_value()},

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "executor/data/formats/part_names.h"
@@ -199,6 +201,22 @@ void RunReport::write(std::int64_t step, bool finished) {
 void RunReport::write_when_due(std::int64_t step) {
     try_writing(&EvaluationFile::write_when_due);
     if (explainer_.due()) write(step, false);
+}
+
+void RunReport::gradient_norm(double norm, std::int64_t step) {
+    if (std::isfinite(norm) || !said_.insert("gradient_norm").second) return;
+    reporter_.warning(
+        "nonfinite_gradient_norm",
+        fmt::format("the norm of the gradients is {} at step {}: with clip_norm, such a step does "
+                    "not change the weights; set data.normalize, or a smaller train.optimizer.lr",
+                    norm, step));
+}
+
+void RunReport::ended(const Verdict& verdict) {
+    if (verdict.kind == diverged_kind)
+        reporter_.warning("diverged", verdict.message);
+    else
+        reporter_.log("info", verdict.message);
 }
 
 void RunReport::evaluated(EvaluationFacts facts) {

@@ -46,6 +46,10 @@ public:
     /// file is due, and at the end.
     void write(std::int64_t step, bool finished);
     void write_when_due(std::int64_t step);
+    /// A norm that clipping divides by; one that is not finite leaves the weights as they are.
+    void gradient_norm(double norm, std::int64_t step);
+    /// What limited the job, at its end.
+    void ended(const Verdict& verdict);
     void evaluated(EvaluationFacts facts);
     /// Says it, and keeps its report when monitor.metrics_report asks for that.
     void epoch(const EpochSummary& summary);

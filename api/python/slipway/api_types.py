@@ -4584,8 +4584,8 @@ class Verdict(TypedDict):
     """Bottleneck of a job, and how to remove it."""
     # Field of the spec that helps.
     field: str
-    # Type of the bottleneck.
-    kind: Literal['input_bound', 'compile_bound', 'sync_bound', 'memory_bound', 'compute_bound']
+    # Type of the bottleneck; diverged: the training loss has grown instead.
+    kind: Literal['input_bound', 'compile_bound', 'sync_bound', 'memory_bound', 'compute_bound', 'diverged']
     # Measured value and advice.
     message: str
     # Fractions of the time of tracing, compiling and training: compile, input, transfer, sync,

@@ -6,7 +6,7 @@ namespace slipway {
 namespace {
 
 constexpr auto verdicts = std::to_array<std::string_view>(
-    {"input_bound", "compile_bound", "sync_bound", "memory_bound", "compute_bound"});
+    {"input_bound", "compile_bound", "sync_bound", "memory_bound", "compute_bound", "diverged"});
 constexpr Number seconds{.min = 0};
 constexpr Number share{.min = 0};
 constexpr std::string_view nonfinite_summary =
@@ -16,7 +16,8 @@ const Object<Answer>& verdict_table() {
     static const auto table =
         Object<Answer>("Verdict", "Bottleneck of a job, and how to remove it.")
             .open()
-            .field("kind", "Type of the bottleneck.", Word{.allowed = verdicts}, known)
+            .field("kind", "Type of the bottleneck; diverged: the training loss has grown instead.",
+                   Word{.allowed = verdicts}, known)
             .field("field", "Field of the spec that helps.", any_text, known)
             .field("message", "Measured value and advice.", any_text, known)
             .field("shares",

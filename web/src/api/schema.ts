@@ -729,7 +729,7 @@ export interface Upload {
 /** Bottleneck of a job, and how to remove it. */
 export interface Verdict {
   field: string;
-  kind: "input_bound" | "compile_bound" | "sync_bound" | "memory_bound" | "compute_bound";
+  kind: "input_bound" | "compile_bound" | "sync_bound" | "memory_bound" | "compute_bound" | "diverged";
   message: string;
   shares: Record<string, any>;
 }
