@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -25,15 +27,42 @@ namespace {
 
 constexpr std::size_t names_shown_max = 10;
 
-/// Weights are f32 here, whatever they were stored as to save room.
-Array widened(const Array& array) {
-    if (array.shape().dtype != DType::bf16) return array;
-    Array result({DType::f32, array.shape().dims});
-    std::ranges::copy(array.as<BFloat16>(), result.as<float>().begin());
-    return result;
+/// What a file holds.
+struct FileTensors {
+    std::vector<NamedArray> tensors;
+    std::map<std::string, std::string> unread;    ///< as Safetensors::unread
+};
+
+/// Weights are f32 here, whatever they were stored as.
+/// errors  TrainError data_error naming a value that f32 cannot hold, and one that is not finite
+Array as_f32(const NamedArray& tensor, const std::string& file) {
+    const DType dtype = tensor.array.shape().dtype;
+    Array result = tensor.array;
+    if (dtype == DType::bf16 || dtype == DType::f64)
+        result = Array({DType::f32, tensor.array.shape().dims});
+    if (dtype == DType::bf16)
+        std::ranges::copy(tensor.array.as<BFloat16>(), result.as<float>().begin());
+    if (dtype == DType::f64)
+        std::ranges::transform(
+            tensor.array.as<double>(), result.as<float>().begin(), [&](double value) {
+                if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max())
+                    throw TrainError("data_error",
+                                     fmt::format("{}: tensor {} has the value {}, which f32 cannot "
+                                                 "hold",
+                                                 file, tensor.name, value));
+                return static_cast<float>(value);
+            });
+    if (result.shape().dtype != DType::f32) return result;
+    const auto values = std::as_const(result).as<float>();
+    const auto found =
+        std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
+    if (found == values.end()) return result;
+    throw TrainError("data_error", fmt::format("{}: tensor {} has the value {}; weights to start "
+                                               "from must be finite",
+                                               file, tensor.name, *found));
 }
 
-std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
+FileTensors read_tensors(const std::filesystem::path& from) {
     if (std::filesystem::is_directory(from)) {
         Result<Checkpoint> checkpoint = load_checkpoint(from);
         if (!checkpoint) {
@@ -41,14 +70,14 @@ std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
             throw TrainError(of_another_build ? "checkpoint_incompatible" : "data_error",
                              checkpoint.error().what());
         }
-        return std::move(checkpoint).value().weights;
+        return {.tensors = std::move(checkpoint).value().weights, .unread = {}};
     }
     Result<Safetensors> file = read_safetensors(from);
     if (!file) throw TrainError("data_error", file.error().what());
-    std::vector<NamedArray> tensors = std::move(file).value().tensors;
-    for (NamedArray& tensor : tensors)
-        tensor.array = widened(tensor.array);
-    return tensors;
+    FileTensors found{.tensors = std::move(file->tensors), .unread = std::move(file->unread)};
+    for (NamedArray& tensor : found.tensors)
+        tensor.array = as_f32(tensor, from.filename().string());
+    return found;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -143,24 +172,60 @@ private:
 void require_fit(const LoadedWeights& weights, const std::filesystem::path& from, bool strict) {
     const bool fits = weights.missing.empty() && weights.skipped.empty();
     if (fits || (!strict && !weights.loaded.empty())) return;
-    std::string differences;
-    if (!weights.missing.empty()) differences += "; it lacks " + listed(weights.missing);
-    if (!weights.skipped.empty()) differences += "; it has also " + listed(weights.skipped);
+    std::vector<std::string> differences;
+    if (!weights.missing.empty()) differences.push_back("it lacks " + listed(weights.missing));
+    if (!weights.skipped.empty()) differences.push_back("it has also " + listed(weights.skipped));
+    if (weights.has_unread) differences.emplace_back("weights may be F32, F64, F16 or BF16");
     throw TrainError(
         "spec_error",
-        fmt::format("{} is not a tensor of this network{}; set model.init.strict to false to "
-                    "load what fits, or model.head.replace for another head",
-                    from.filename().string(), differences));
+        fmt::format("{} does not fit this network: {}; set model.init.strict to false to load what "
+                    "fits, or model.head.replace for another head",
+                    from.filename().string(), fmt::join(differences, "; ")));
+}
+
+/// Rows of the head by the names of what they answer: a class of the file may have another number
+/// here. A row whose name the file does not have keeps its initial values, and so do rows beyond
+/// the names of both.
+void order_head(Parameter& parameter, const Array& initial, const HeadNames& names,
+                std::set<std::string>& unknown) {
+    const Dims& dims = parameter.value.shape().dims;
+    if (dims.empty() || dims[0] != names.outputs) return;
+    const std::size_t row_bytes =
+        std::size_t(parameter.value.byte_count()) / std::size_t(names.outputs);
+    const Array loaded = std::exchange(parameter.value, initial.clone());
+    for (std::size_t row = 0; row < std::size_t(names.outputs); ++row) {
+        std::size_t from = row;
+        if (row < names.here.size()) {
+            const auto found = std::ranges::find(names.in_file, names.here[row]);
+            if (found == names.in_file.end()) {
+                unknown.insert(names.here[row]);
+                continue;
+            }
+            from = std::size_t(found - names.in_file.begin());
+        } else if (row < names.in_file.size()) {
+            continue;
+        }
+        std::memcpy(parameter.value.bytes() + row * row_bytes, loaded.bytes() + from * row_bytes,
+                    row_bytes);
+    }
+}
+
+bool orders_head(const LoadOptions& options) {
+    const HeadNames& names = options.names;
+    return !options.replace_head && !names.in_file.empty() && !names.here.empty() &&
+           names.in_file != names.here &&
+           std::int64_t(std::max(names.in_file.size(), names.here.size())) <= names.outputs;
 }
 
 }    // namespace
 
 LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& from,
                                    const LoadOptions& options) {
-    std::vector<NamedArray> tensors = read_tensors(from);
-    rename_older(tensors, model);
-    Source source(std::move(tensors));
+    FileTensors file = read_tensors(from);
+    rename_older(file.tensors, model);
+    Source source(std::move(file.tensors));
     LoadedWeights result;
+    std::set<std::string> unknown;
     const auto load = [&](Parameter& parameter) {
         const std::string& name = parameter.name;
         if (options.replace_head && name.starts_with(model.head + ".")) {
@@ -181,7 +246,9 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
                 fmt::format("{} {}", name, to_string(parameter.input.shape())));
             return;
         }
-        parameter.value = std::move(array);
+        const Array initial = std::exchange(parameter.value, std::move(array));
+        if (orders_head(options) && name.starts_with(model.head + "."))
+            order_head(parameter, initial, options.names, unknown);
         result.loaded.push_back(name);
     };
     for (Parameter& parameter : model.parameters.all())
@@ -194,9 +261,16 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
         count.value = array.as<std::int64_t>()[0];
         result.loaded.push_back(count.name);
     }
-    for (const std::string& name : model.parameters.unused())
+    for (const std::string& name : model.parameters.unused()) {
         source.drop(name);
+        file.unread.erase(name);
+    }
     result.skipped = source.left();
+    for (const auto& [name, type] : file.unread)
+        result.skipped.push_back(fmt::format("{} {}", name, type));
+    result.has_unread = !file.unread.empty();
+    result.head_ordered = orders_head(options);
+    result.unknown.assign(unknown.begin(), unknown.end());
     require_fit(result, from, options.strict);
     return result;
 }
@@ -208,6 +282,7 @@ std::string describe(const LoadedWeights& loaded, const std::filesystem::path& f
         if (!names.empty()) text += fmt::format("; {}: {}", what, listed(names));
     };
     add("head replaced", loaded.replaced);
+    if (loaded.head_ordered) text += "; the rows of the head are ordered by name";
     add("missing, drawn anew", loaded.missing);
     add("skipped", loaded.skipped);
     return text;

@@ -35,6 +35,7 @@
 #include "executor/train/train_data.h"
 #include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
+#include "executor/train/trained_samples.h"
 #include "executor/train/work_at_hand.h"
 
 namespace slipway {
@@ -233,10 +234,18 @@ private:
     void load_weights() {
         const auto& init = plan_.spec.model.init;
         if (!plan_.init_from || !init) return;
+        const auto trained = find_trained_samples(*plan_.init_from);
+        const auto labels = std::int64_t(data_.label_names.size());
         const LoadedWeights loaded = load_initial_weights(
             model_, *plan_.init_from,
-            {.strict = init->strict, .replace_head = plan_.spec.model.head.replace});
+            {.strict = init->strict,
+             .replace_head = plan_.spec.model.head.replace,
+             .names = {.in_file = trained ? trained->names : std::vector<std::string>(),
+                       .here = data_.label_names,
+                       .outputs = plan_.spec.model.num_classes.value_or(labels)}});
         reporter_.log("info", describe(loaded, *plan_.init_from));
+        report_.started_from(loaded.unknown,
+                             trained ? trained->columns : std::vector<std::string>(), data_);
     }
 
     /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a

@@ -38,6 +38,14 @@ void copy_aside(const fs::path& from, const fs::path& to) {
                     fmt::format("cannot write {}: {}", to.string(), problem.message())};
 }
 
+/// The first names, for a message.
+std::string first_of(std::span<const std::string> names) {
+    constexpr std::size_t shown_max = 10;
+    const std::size_t shown = std::min(names.size(), shown_max);
+    return fmt::format("{}{}", fmt::join(names.first(shown), ", "),
+                       shown < names.size() ? ", …" : "");
+}
+
 /// The first part for this purpose.
 std::optional<std::string> of_kind(const std::vector<std::string>& parts, PartKind kind) {
     const auto found = std::ranges::find_if(
@@ -106,6 +114,25 @@ void RunReport::untrained(const TrainData& data) {
                                   "sample, such as {}; set data.split.stratify, or another "
                                   "data.split.seed",
                                   untrained.size(), names.size(), untrained[0]));
+}
+
+void RunReport::started_from(std::span<const std::string> unknown,
+                             std::span<const std::string> columns, const TrainData& data) {
+    if (!unknown.empty())
+        reporter_.warning(
+            "weights_of_other_labels",
+            fmt::format("the weights were trained without {}, whose rows of the head begin with "
+                        "random values; set model.head.replace to true to replace the whole head",
+                        first_of(unknown)));
+    std::vector<std::string> gone;
+    std::ranges::copy_if(columns, std::back_inserter(gone), [&](const std::string& column) {
+        return std::ranges::find(data.columns, column) == data.columns.end();
+    });
+    if (!gone.empty() && !data.columns.empty())
+        reporter_.warning("weights_of_other_columns",
+                          fmt::format("the weights were trained on columns that this job does not "
+                                      "have: {}; name the same columns in data.columns.features",
+                                      first_of(gone)));
 }
 
 void RunReport::shared(const TrainData& data) {

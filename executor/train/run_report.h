@@ -34,6 +34,10 @@ public:
     void pooled(const TrainData& data);
     /// Classes that the split leaves no training sample of.
     void untrained(const TrainData& data);
+    /// Weights of other labels or columns than the job's: `unknown` outputs, which the weights do
+    /// not have, and the `columns` that they were trained on.
+    void started_from(std::span<const std::string> unknown, std::span<const std::string> columns,
+                      const TrainData& data);
     /// Where the dataset was read from.
     void shared(const TrainData& data);
     /// What came of data.packed.

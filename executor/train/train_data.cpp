@@ -239,16 +239,26 @@ std::vector<std::string> columns_of(const AttemptPlan& plan, const DatasetOption
     return csv_feature_columns(plan.dataset_path, options);
 }
 
+/// The weights that a job starts or goes on from say in which order they take columns.
+void order_columns_as_weights(const AttemptPlan& plan, DatasetOptions& options) {
+    const auto& from = plan.resume_from ? plan.resume_from : plan.init_from;
+    const auto trained = from ? find_trained_samples(*from) : std::nullopt;
+    if (trained && !trained->columns.empty())
+        order_columns(*trained, columns_of(plan, options), options);
+}
+
 TrainData open_to_train(const AttemptPlan& plan, DatasetOptions& options) {
+    order_columns_as_weights(plan, options);
     TrainData data = open_with(plan, options);
     if (!reads_numbers(plan.spec) && data.class_count == 1) {
         throw TrainError("data_error",
                          one_class_message(data.label_names.front(), plan.dataset_format));
     }
     mix_training_samples(plan.spec, data);
+    data.columns = columns_of(plan, options);
     data.files.push_back(file_of({.feature_dims = data.evaluated().shape().features.dims,
                                   .names = data.label_names,
-                                  .columns = columns_of(plan, options),
+                                  .columns = data.columns,
                                   .image_size = options.image_size,
                                   .channels = options.channels,
                                   .mean = options.mean,

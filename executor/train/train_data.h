@@ -29,6 +29,7 @@ struct TrainData {
     Split split;
     std::int64_t class_count = 0;    ///< classes, labels that are numbers, or tokens of a text
     std::vector<std::string> label_names;    ///< of the classes or labels
+    std::vector<std::string> columns;        ///< of a table's features, as checkpoints name them
     std::optional<std::int64_t> padding;     ///< the token that fills short rows of a text up
     std::unique_ptr<Samples> training;       ///< may draw anew in each epoch
     std::unique_ptr<Samples> evaluation;     ///< the same in each; null: as `training`

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -54,6 +55,29 @@ TrainedSamples read_trained_samples(const std::filesystem::path& checkpoint) {
         throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",
                                                            samples_file_name, error.what()));
     }
+}
+
+std::optional<TrainedSamples> find_trained_samples(const std::filesystem::path& from) {
+    if (!std::filesystem::exists(from / samples_file_name)) return std::nullopt;
+    return read_trained_samples(from);
+}
+
+void order_columns(const TrainedSamples& trained, const std::vector<std::string>& columns,
+                   DatasetOptions& options) {
+    if (trained.columns == columns || !std::ranges::is_permutation(trained.columns, columns))
+        return;
+    const auto reorder = [&](auto& numbers) {
+        if (numbers.size() != columns.size()) return;    // one for all, or none
+        auto ordered = numbers;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            const auto place = std::ranges::find(columns, trained.columns[i]) - columns.begin();
+            ordered[i] = numbers[std::size_t(place)];
+        }
+        numbers = std::move(ordered);
+    };
+    reorder(options.mean);
+    reorder(options.deviation);
+    options.feature_columns = trained.columns;
 }
 
 void apply(const TrainedSamples& samples, DatasetOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,17 @@ CheckpointFile file_of(const TrainedSamples& samples);
 /// errors  TrainError checkpoint_corrupt when it is not there (an older version made the
 ///         checkpoint) or damaged
 TrainedSamples read_trained_samples(const std::filesystem::path& checkpoint);
+
+/// The same of weights to start from; none where they do not say it: a file, a text, and
+/// checkpoints of older versions.
+/// errors  TrainError checkpoint_corrupt when it is damaged
+std::optional<TrainedSamples> find_trained_samples(const std::filesystem::path& from);
+
+/// Has a table read with the columns in the order of the weights that a job starts from, where the
+/// table has the same ones: a weight belongs to a name, not to a place.
+///   columns  those that the table would be read with
+void order_columns(const TrainedSamples& trained, const std::vector<std::string>& columns,
+                   DatasetOptions& options);
 
 /// Has a dataset read as the trained ones were: columns by name, images of their size, normalised
 /// by the same numbers.

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "executor/nn/batch_normalization.h"
@@ -67,6 +69,13 @@ protected:
 
 void leave(std::vector<NamedArray>&) {}
 
+std::vector<float> rows_of(const Model& model, const std::string& name) {
+    for (const Parameter& parameter : model.parameters.all())
+        if (parameter.name == name)
+            return {parameter.value.as<float>().begin(), parameter.value.as<float>().end()};
+    return {};
+}
+
 void drop_last_weight(std::vector<NamedArray>& tensors) {
     std::erase_if(tensors, [](const NamedArray& one) { return one.name == "fc.weight"; });
 }
@@ -82,6 +91,78 @@ TEST_F(InitialWeights, in_bf16_are_widened) {
               }),
               "");
     EXPECT_EQ(first_of("fc.weight"), 0.333984375F);
+}
+
+TEST_F(InitialWeights, in_f64_are_narrowed) {
+    const auto in_f64 = [](double first) {
+        return [first](std::vector<NamedArray>& tensors) {
+            for (NamedArray& one : tensors) {
+                if (one.name != "fc.weight") continue;
+                Array wide({DType::f64, one.array.shape().dims});
+                std::ranges::fill(wide.as<double>(), first);
+                one.array = wide;
+            }
+        };
+    };
+    EXPECT_EQ(refused(in_f64(1.0 / 3)), "");
+    EXPECT_EQ(first_of("fc.weight"), 1.0F / 3);
+    for (const double value : {1e300, std::nan("")}) {
+        std::vector<NamedArray> tensors = tensors_of(model_of(1));
+        in_f64(value)(tensors);
+        write_safetensors(file_, tensors);
+        try {
+            load_initial_weights(model_, file_, {});
+            ADD_FAILURE() << "it was loaded";
+        } catch (const TrainError& error) {
+            EXPECT_EQ(error.reason(), "data_error");
+            EXPECT_NE(std::string(error.what()).find("tensor fc.weight has the value"),
+                      std::string::npos)
+                << error.what();
+        }
+    }
+}
+
+void add_shorts(const std::filesystem::path& file, const std::string& name) {
+    std::string header = R"({")" + name + R"(":{"dtype":"I16","shape":[2],"data_offsets":[0,4]}})";
+    const std::uint64_t length = header.size();
+    std::ofstream out(file, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(&length), 8);
+    out << header << std::string(4, '\0');
+}
+
+TEST_F(InitialWeights, a_type_that_is_not_read_is_named_with_those_that_are) {
+    add_shorts(file_, "fc.weight");
+    try {
+        load_initial_weights(model_, file_, {});
+        ADD_FAILURE() << "it was loaded";
+    } catch (const TrainError& error) {
+        const std::string text = error.what();
+        EXPECT_TRUE(text.starts_with("weights.safetensors does not fit this network: it lacks "))
+            << text;
+        EXPECT_NE(text.find("it has also fc.weight I16[2]"), std::string::npos) << text;
+        EXPECT_NE(text.find("F32, F64, F16 or BF16"), std::string::npos) << text;
+    }
+}
+
+TEST_F(InitialWeights, rows_of_the_head_go_by_the_names_of_what_they_answer) {
+    const std::vector<float> own = rows_of(model_, "fc.weight");
+    const std::vector<float> theirs = rows_of(model_of(1), "fc.weight");
+    const HeadNames names{
+        .in_file = {"ant", "bee", "cat"}, .here = {"cat", "dog", "ant"}, .outputs = 3};
+    EXPECT_EQ(refused(leave, {.names = names}), "");
+    EXPECT_EQ(loaded_.unknown, std::vector<std::string>{"dog"});
+    const std::vector<float> rows = rows_of(model_, "fc.weight");
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(rows[i], theirs[8 + i]) << "cat";
+        EXPECT_EQ(rows[4 + i], own[4 + i]) << "dog: as it was drawn";
+        EXPECT_EQ(rows[8 + i], theirs[i]) << "ant";
+    }
+    EXPECT_NE(describe(loaded_, file_).find("ordered by name"), std::string::npos);
+    for (const bool replaced : {false, true}) {
+        const HeadNames same{.in_file = names.here, .here = names.here, .outputs = 3};
+        EXPECT_EQ(refused(leave, {.replace_head = replaced, .names = replaced ? names : same}), "");
+        EXPECT_FALSE(loaded_.head_ordered);
+    }
 }
 
 TEST_F(InitialWeights, of_the_same_network_are_all_taken) {
