@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::string_view pbt_rule = "pbt";
 constexpr int explore_tries_max = 100;
+constexpr int member_tries_max = 20;
 
 /// A number times or divided by `factor`, inside the bounds of its parameter.
 Json perturbed_number(const ParameterSpec& spec, double number, double factor, bool up) {
@@ -134,7 +135,7 @@ private:
         });
         const bool has_value = last_loss(trials[std::size_t(ranked.front())]) != worst_loss;
         for (std::size_t place = 0; place < ranked.size(); ++place)
-            decisions.push_back(has_value ? judged(trials, ranked, place)
+            decisions.push_back(has_value ? judged(trials, ranked, place, decisions)
                                           : diverged(trials, ranked[place]));
         ++generation_;
         if (!has_value) return;
@@ -153,7 +154,7 @@ private:
     }
 
     Decision judged(const std::vector<Trial>& trials, const std::vector<std::int64_t>& ranked,
-                    std::size_t place) const {
+                    std::size_t place, const std::vector<Decision>& earlier) const {
         const std::size_t count = ranked.size();
         const std::size_t replaced =
             std::min(std::size_t(std::ceil(double(count) * spec_.quantile - 1e-9)), count / 2);
@@ -172,17 +173,33 @@ private:
                     std::uint64_t(generation_) << 32 | std::uint64_t(trial.number));
         const Trial& source = trials[std::size_t(ranked[draws.next_below(replaced)])];
         if (last_loss(trial) <= last_loss(source)) return decision;
-        exploit(decision, source, draws);
+        exploit(decision, source, draws, earlier);
         return decision;
     }
 
-    void exploit(Decision& decision, const Trial& source, Draws& draws) const {
-        const auto neighbour = explored(space_, source.point, spec_, draws);
+    /// The same weights with the same values train to the same bits: such a member tries nothing.
+    static bool repeats_member(const Decision& decision, const Trial& source,
+                               const std::vector<Decision>& earlier) {
+        return decision.point == source.point ||
+               std::ranges::any_of(earlier, [&](const Decision& one) {
+                   return one.action == Action::exploit && one.source == decision.source &&
+                          one.point == decision.point;
+               });
+    }
+
+    void exploit(Decision& decision, const Trial& source, Draws& draws,
+                 const std::vector<Decision>& earlier) const {
         decision.action = Action::exploit;
         decision.source = source.number;
         decision.source_time = source.reports.back().time;
-        decision.unit = neighbour ? neighbour->unit : source.unit;
-        decision.point = neighbour ? neighbour->point : source.point;
+        int tries = 0;
+        bool repeats = true;
+        for (; repeats && tries < member_tries_max; ++tries) {
+            const auto neighbour = explored(space_, source.point, spec_, draws);
+            decision.unit = neighbour ? neighbour->unit : source.unit;
+            decision.point = neighbour ? neighbour->point : source.point;
+            repeats = repeats_member(decision, source, earlier);
+        }
         std::string changes;
         for (const auto& [path, value] : decision.point) {
             const auto before = source.point.find(path);
@@ -195,6 +212,12 @@ private:
             "generation {}: rank {} of {}; it takes over trial {}'s checkpoint of {} {}{}",
             generation_, *decision.rank, *decision.of, source.number, to_string(spec_.time_attr),
             *decision.source_time, changes);
+        if (repeats)
+            decision.reason +=
+                fmt::format("; {} draws gave no values that no other member has", member_tries_max);
+        else if (tries > 1)
+            decision.reason +=
+                fmt::format("; drawn {} times, as another member had the values", tries);
     }
 
     AlgorithmSpec spec_;

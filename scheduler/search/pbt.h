@@ -11,8 +11,9 @@ namespace slipway::search {
 /// Population based training (Jaderberg et al., 2017) in generations: `population` trials train for
 /// `interval`, pause, and are ranked by their last values when all have arrived. The worst
 /// ceil(quantile * n), at most half, each take over the checkpoint of one of as many best, drawn at
-/// random, and its parameters, perturbed. Then the next generation begins. Trials that failed leave
-/// the population. It ends at max_time, or when no trial has a finite value.
+/// random, and its parameters, perturbed; these are drawn again, up to 20 times, while another
+/// member goes on with the same weights and values. Then the next generation begins. Trials that
+/// failed leave the population. It ends at max_time, or when no trial has a finite value.
 std::unique_ptr<TrialPolicy> pbt_policy(const AlgorithmSpec& spec, const Space& space,
                                         std::uint64_t seed);
 

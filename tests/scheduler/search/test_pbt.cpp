@@ -1,6 +1,7 @@
 #include "scheduler/search/pbt.h"
 
 #include <cmath>
+#include <set>
 
 #include "tests/scheduler/search/plans.h"
 
@@ -111,6 +112,51 @@ TEST(Pbt, neighbours_are_near_and_allowed) {
         EXPECT_LE(next.at("lr"), 1.0);
         EXPECT_LE(next.at("layers"), 9);
     }
+}
+
+// Jobs are deterministic: a copy of the same weights with the same values tries nothing.
+TEST(Pbt, copies_of_one_trial_differ) {
+    std::int64_t exploits = 0;
+    for (int seed = 0; seed < 300; ++seed) {
+        SearchPlan plan = plan_of(R"({"name": "pbt", "population": 8, "interval": 1, "max_time": 4,
+                                      "quantile": 0.5})",
+                                  8);
+        plan.seed = std::uint64_t(seed);
+        Search search(compiled_space(one_number), std::move(plan));
+        for (int i = 0; i < 8; ++i)
+            asked(search);
+        for (std::int64_t time = 1; time < 4; ++time) {
+            for (int i = 0; i < 7; ++i)
+                told(search, i, time, 0.1 * (i + 1));
+            std::set<std::pair<std::int64_t, std::string>> members;
+            for (const Decision& one : search.on(ReportEvent{7, time, 0.8})) {
+                if (one.action != Action::keep && one.action != Action::exploit) continue;
+                const bool copies = one.action == Action::exploit;
+                const Point& point = search.trials()[std::size_t(one.trial)].point;
+                exploits += copies;
+                EXPECT_TRUE(
+                    members.insert({copies ? *one.source : one.trial, Json(point).dump()}).second)
+                    << "seed " << seed << ": " << one.reason;
+            }
+            for (int i = 0; i < 8; ++i)
+                asked(search);
+        }
+    }
+    EXPECT_GT(exploits, 1000);
+}
+
+TEST(Pbt, a_copy_that_cannot_differ_says_so) {
+    Search search(compiled_space(R"({"space": {"act": {"type": "choice", "values": ["a", "b"]}}})"),
+                  plan_of(R"({"name": "pbt", "population": 2, "interval": 1, "max_time": 2,
+                              "quantile": 0.5, "resample_probability": 0})",
+                          2));
+    asked(search);
+    asked(search);
+    told(search, 0, 1, 0.1);
+    search.on(AskEvent{});
+    const auto decisions = search.on(ReportEvent{1, 1, 0.2});
+    EXPECT_NE(decisions.back().reason.find("no values that no other member has"), std::string::npos)
+        << decisions.back().reason;
 }
 
 TEST(Pbt, parameters_are_drawn_again_with_their_probability) {
