@@ -16,6 +16,7 @@
 #include "scheduler/store/stored_json.h"
 #include "scheduler/submission/continued_spec.h"
 #include "scheduler/submission/job_kinds.h"
+#include "scheduler/submission/measured_check.h"
 #include "scheduler/submission/training_job.h"
 
 namespace slipway::submission {
@@ -132,7 +133,10 @@ Decoded<JobSpec> changed_spec(const JobSpec& before, const Json& changes) {
         erase(changed, place);
         dropped = true;
     }
-    return dropped ? decode_job_spec(changed) : std::move(spec);
+    if (dropped) spec = decode_job_spec(changed);
+    if (!says(changes, Json::json_pointer("/checkpoint/best/metric")))
+        forget_unmeasured(spec.value);
+    return spec;
 }
 
 /// A run that continues has something left to do.

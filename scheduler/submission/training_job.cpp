@@ -5,6 +5,7 @@
 
 #include "api/base/id.h"
 #include "scheduler/submission/data_fit_check.h"
+#include "scheduler/submission/measured_check.h"
 #include "scheduler/submission/memory_check.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/pool_check.h"
@@ -31,6 +32,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
         std::ranges::move(more, std::back_inserter(checked.problems));
     };
     add(check_size(spec));
+    add(check_measured(spec));
     add(check_split(store, spec, job.dataset_id()));
     add(check_version(spec, job.dataset));
     add(check_data_fit(spec, job.dataset));

@@ -5,11 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "scheduler/submission/split_fit_check.h"
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
+#include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 
@@ -20,6 +22,7 @@ Response create_split(const Context& context) {
     const SplitCreate body = read_body(context.request, decode_split_create, "the split");
     require_project(context.who, context.endpoint.access, dataset.project);
     require_not_failed(dataset);
+    throw_problems(submission::check_split_fit(body, dataset), "invalid_body", "the split");
     const store::StoredSplit split = store::create_split(context.services.store,
                                                          {.id = new_id("spl"),
                                                           .dataset_id = dataset.id,

@@ -10,6 +10,7 @@
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/submission/forked_job.h"
+#include "scheduler/submission/measured_check.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
 #include "server/routes/bodies.h"
@@ -58,6 +59,8 @@ submission::CheckedJob job_of_folds(const Context& context, const SweepSpec& spe
     job.merge_patch(body.changes);
     Decoded<JobSpec> decoded = decode_job_spec(job);
     if (decoded.ok()) require_project(context.who, context.endpoint.access, decoded.value.project);
+    const Json::json_pointer best("/checkpoint/best/metric");
+    if (!body.changes.contains(best)) submission::forget_unmeasured(decoded.value);
     auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
                                               context.services.store);
     for (Problem& one : checked.problems)
