@@ -57,9 +57,9 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
                     "cross-validation that has succeeded, by its id or name")
         ->required();
     one->add_option("dataset", line.ensemble.dataset, "dataset id or name")->required();
-    line.ensemble.checkpoint = "last";
+    line.ensemble.checkpoint.clear();
     one->add_option("--checkpoint", line.ensemble.checkpoint,
-                    "checkpoint of each fold: best, last");
+                    "checkpoint of each fold: best, last; default: the one that it is judged by");
     one->add_option("--part", line.ensemble.part, "only this part of the dataset");
     one->add_option("--batch", line.ensemble.batch_size_per_core, "batch size per core");
     one->add_option("--cores", line.ensemble.cores, "number of cores: 1 or 8");

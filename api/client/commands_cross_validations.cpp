@@ -188,7 +188,12 @@ ExitCode fetch_oof(const HttpClient& client, const std::string& id, const std::s
 }
 
 ExitCode predict_with_folds(const HttpClient& client, PredictOptions options) {
-    options.project = text_of(get(client, cross_validation_path(options.from)), "project");
+    const Json one = get(client, cross_validation_path(options.from));
+    options.project = text_of(one, "project");
+    const Json& train = one.at("spec").at("job").at("train");
+    const bool stops_early =
+        train.contains("early_stopping") && train["early_stopping"].is_object();
+    if (options.checkpoint.empty()) options.checkpoint = stops_early ? "best" : "last";
     return predict(client, options);
 }
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "api/base/printable.h"
+#include "api/client/commands_table.h"
 #include "api/client/service.h"
 
 namespace slipway::client {
@@ -50,7 +52,12 @@ Json post_document(const HttpClient& client, const std::string& target, const st
     const ClientResponse response =
         call_raw(client, {.method = "POST", .target = target, .body = body});
     require_accepted(response, body, kind);
-    return Json::parse(response.body, nullptr, false);
+    Json answer = Json::parse(response.body, nullptr, false);
+    if (answer.contains("warnings"))
+        for (const Json& one : answer.at("warnings"))
+            fmt::print(stderr, "warning: {}: {}\n", printable_line(cell(one, "pointer")),
+                       printable_line(cell(one, "message")));
+    return answer;
 }
 
 void require_accepted(const ClientResponse& response, const std::string& body, RequestKind kind) {

@@ -12,6 +12,7 @@ namespace slipway::client {
 enum class RequestKind { job, sweep, cross_validation, inference };
 
 /// Posts a document; the answer. errors  throws Stop, as require_accepted
+/// Warnings of the answer go to standard error.
 Json post_document(const HttpClient& client, const std::string& target, const std::string& body,
                    RequestKind kind);
 

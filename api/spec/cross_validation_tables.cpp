@@ -86,8 +86,8 @@ const Object<CrossValidationOutputs>& cross_validation_outputs_table() {
         Object<CrossValidationOutputs>("CrossValidationOutputs",
                                        "Outputs of a cross-validation besides the folds' jobs.")
             .field("oof_predictions", &CrossValidationOutputs::oof_predictions,
-                   "Predict the validation samples of each fold with the fold's last checkpoint, "
-                   "and collect them in one file.",
+                   "Predict the validation samples of each fold with the weights that the fold is "
+                   "judged by, and collect them in one file.",
                    Flag{})
             .field("refit_on_all", &CrossValidationOutputs::refit_on_all,
                    "Train once more on all samples, without validation, when every fold has "

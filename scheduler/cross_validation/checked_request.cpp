@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/base/id.h"
+#include "scheduler/submission/split_fit_check.h"
 #include "scheduler/submission/training_job.h"
 
 namespace slipway {
@@ -45,6 +46,63 @@ std::vector<Problem> check_stored_split(store::Store& store, CheckedCrossValidat
     return {};
 }
 
+Problem inconsistent(std::string pointer, std::string message) {
+    return {.pointer = std::move(pointer), .code = "inconsistent", .message = std::move(message)};
+}
+
+/// Predictions need the weights that were measured: of the last evaluation, with early stopping of
+/// the best one.
+void check_weights(Decoded<CheckedCrossValidation>& checked) {
+    const JobSpec& job = checked.value.spec.job;
+    const CheckpointSpec& saves = job.checkpoint;
+    const auto& stopping = job.train.early_stopping;
+    if (stopping && saves.best.metric != BestSpec{}.metric && saves.best.metric != stopping->metric)
+        checked.problems.push_back(inconsistent(
+            "/job/checkpoint/best/metric",
+            fmt::format("job.checkpoint.best.metric must be that of job.train.early_stopping, {}, "
+                        "got {}: a fold is judged by its best evaluation; leave it out",
+                        stopping->metric, saves.best.metric)));
+    if (!checked.value.spec.outputs.oof_predictions || saves.every_epochs == 1) return;
+    if (stopping)
+        checked.problems.push_back(inconsistent(
+            "/job/checkpoint/every_epochs",
+            fmt::format("job.checkpoint.every_epochs must be 1 with job.train.early_stopping, got "
+                        "{}: the predictions need the weights of the best epoch; leave it out, or "
+                        "set outputs.oof_predictions to false",
+                        saves.every_epochs)));
+    else if (!saves.save_final)
+        checked.problems.push_back(inconsistent(
+            "/job/checkpoint/save_final",
+            "job.checkpoint.save_final cannot be false: the predictions need the weights of the "
+            "last epoch; leave it out, or set outputs.oof_predictions to false"));
+}
+
+/// The samples that choose the epoch are those that it is measured on.
+void warn_of_early_stopping(CheckedCrossValidation& checked) {
+    const auto& stopping = checked.spec.job.train.early_stopping;
+    if (!stopping) return;
+    checked.warnings.push_back(inconsistent(
+        "/job/train/early_stopping",
+        fmt::format("each fold is judged by its best epoch, which job.train.early_stopping chooses "
+                    "by {} of the samples that the fold is measured on: the values are optimistic",
+                    stopping->metric)));
+}
+
+/// What is known of a new split before it is made.
+void check_new_split(Decoded<CheckedCrossValidation>& checked) {
+    const auto& dataset = checked.value.job.dataset;
+    if (!checked.value.spec.split || !dataset) return;
+    for (Problem& one : submission::check_split_fit(*checked.value.spec.split, *dataset)) {
+        one.pointer.insert(0, "/split");
+        one.message.insert(0, "split.");
+        checked.problems.push_back(std::move(one));
+    }
+    auto warning = submission::rare_class_warning(*checked.value.spec.split, *dataset);
+    if (!warning) return;
+    warning->pointer.insert(0, "/split");
+    checked.value.warnings.push_back(*std::move(warning));
+}
+
 }    // namespace
 
 Decoded<CheckedCrossValidation> check_cross_validation(Decoded<CrossValidationSpec> request,
@@ -58,6 +116,9 @@ Decoded<CheckedCrossValidation> check_cross_validation(Decoded<CrossValidationSp
     checked.value.job = std::move(job.value);
     checked.problems = below_job(std::move(job.problems));
     submission::add_problems(checked.problems, check_stored_split(store, checked.value));
+    check_new_split(checked);
+    check_weights(checked);
+    warn_of_early_stopping(checked.value);
     return checked;
 }
 

@@ -13,6 +13,7 @@ struct CheckedCrossValidation {
     CrossValidationSpec spec;
     submission::CheckedJob job;                             ///< of a fold, but for its split
     std::optional<store::StoredSplit> stored_split = {};    ///< that split_id names
+    std::vector<Problem> warnings = {};                     ///< what it probably does not mean
 };
 
 /// Problems of the decoding are kept, and those of the artifacts follow, with pointers into the

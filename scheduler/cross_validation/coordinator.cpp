@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/base/log.h"
@@ -16,6 +18,7 @@
 #include "scheduler/cross_validation/oof_file.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/stored_json.h"
+#include "scheduler/submission/judged_evaluation.h"
 
 namespace slipway {
 
@@ -104,12 +107,38 @@ private:
         for (StoredFold& fold : folds_) {
             auto settlement = settlement_of(fold, spec_.outputs.oof_predictions);
             if (!settlement) continue;
+            judge_by_best(*settlement);
             apply(*settlement, fold);
             settlements.push_back(*std::move(settlement));
         }
         if (settlements.empty()) return;
         store::settle_folds(parts_.store, of_.id, settlements, term_);
         done_ = true;
+    }
+
+    /// A job that was stopped early has ended with evaluations that it rejected.
+    void judge_by_best(store::FoldSettlement& settlement) const {
+        const auto& rule = spec_.job.train.early_stopping;
+        if (!rule || settlement.result.empty()) return;
+        const auto best = submission::best_evaluation(parts_.store, settlement.job_id, *rule);
+        if (!best) return;
+        Json result = store::stored_json(settlement.result);
+        std::vector<std::string> names;
+        for (const auto& [name, value] : result.items())
+            if (validation_metric(name)) names.push_back(name);
+        result.erase("nonfinite");
+        for (const std::string& name : names)
+            put_value(result, name, submission::value_of(parts_.store, *best, name));
+        result["step"] = best->step;
+        result["epoch"] = best->epoch;
+        settlement.result = result.dump();
+    }
+
+    static void put_value(Json& result, const std::string& name,
+                          const std::optional<double>& value) {
+        const double number = value.value_or(std::numeric_limits<double>::quiet_NaN());
+        result[name] = std::isfinite(number) ? Json(number) : Json(nullptr);
+        if (std::isinf(number)) result["nonfinite"][name] = number > 0 ? "inf" : "-inf";
     }
 
     search::FoldPlanInputs inputs() const {

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scheduler/store/access.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/submission/forked_job.h"
+#include "scheduler/submission/judged_evaluation.h"
+#include "scheduler/submission/measured_check.h"
 #include "scheduler/submission/prediction_job.h"
 #include "scheduler/submission/training_job.h"
 
@@ -27,9 +31,28 @@ std::string name_of_part(const store::CrossValidation& of, std::string_view part
     return fmt::format("{}-{}", shortened_name(of.name), part);
 }
 
+/// The fold is judged by the best evaluation, so its weights are those to keep.
+void keep_best_evaluation(JobSpec& spec) {
+    if (!spec.train.early_stopping) return;
+    BestSpec& best = spec.checkpoint.best;
+    best.metric = spec.train.early_stopping->metric;
+    best.mode = spec.train.early_stopping->mode;
+    best.keep = std::max<std::int64_t>(best.keep, 1);
+}
+
 void adopt(Decoded<submission::CheckedJob>& job, const store::CrossValidation& parent,
            std::string key) {
     job.value.parent = store::JobParent{.id = parent.id, .key = std::move(key)};
+}
+
+/// Those that the fold is judged by. One that is not kept is refused by the prediction.
+PredictionSource weights_of_fold(const FoldJobSource& source, const store::StoredFold& fold) {
+    const auto& rule = source.spec.job.train.early_stopping;
+    const auto best =
+        rule ? submission::best_evaluation(source.store, fold.job_id, *rule) : std::nullopt;
+    if (!best) return {.job = fold.job_id, .checkpoint = "last"};
+    const auto checkpoint = submission::checkpoint_of(source.store, *best);
+    return {.job = best->job_id, .checkpoint = checkpoint ? checkpoint->id : "best"};
 }
 
 }    // namespace
@@ -52,9 +75,11 @@ Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, st
     spec.data.split = {};
     if (on_all) {
         spec.data.split.val_fraction = 0;
+        submission::forget_unmeasured(spec);
     } else {
         spec.data.split.id = source.cross_validation.split_id;
         spec.data.split.fold = fold;
+        keep_best_evaluation(spec);
     }
     Decoded<submission::CheckedJob> job = submission::check_training(
         {.value = std::move(spec), .problems = {}}, source.submitter, source.store);
@@ -81,7 +106,7 @@ Decoded<submission::CheckedJob> prediction_of_fold(const FoldJobSource& source,
     prediction.name = name_of_part(source.cross_validation, fmt::format("fold-{}-oof", fold.fold));
     prediction.project = source.cross_validation.project;
     prediction.labels = trained.labels;
-    prediction.from = {.job = fold.job_id, .checkpoint = "last"};
+    prediction.from = weights_of_fold(source, fold);
     prediction.data.dataset = source.cross_validation.dataset_id;
     prediction.data.split = PredictedSplit::val;
     prediction.batch_size_per_core = trained.train.batch_size_per_core;

@@ -29,8 +29,8 @@ Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, st
 Decoded<submission::CheckedJob> retraining_of_fold(const FoldJobSource& source,
                                                    const store::StoredFold& fold);
 
-/// The job that predicts the validation samples of a fold with the last checkpoint of its training:
-/// what its last evaluation measured.
+/// The job that predicts the validation samples of a fold with the weights that it is judged by:
+/// the last checkpoint of its training, with early stopping that of the best evaluation.
 Decoded<submission::CheckedJob> prediction_of_fold(const FoldJobSource& source,
                                                    const store::StoredFold& fold);
 

@@ -94,7 +94,7 @@ struct StoredFold {
     std::string prediction_id{};
     std::int64_t train_samples = 0;
     std::int64_t val_samples = 0;
-    JsonText result{};    ///< the last evaluation; empty until it has trained
+    JsonText result{};    ///< the evaluation it is judged by; empty until it has trained
     std::optional<Instant> finished_at{};
     std::optional<FoldJob> training{};    ///< none: not made yet, or deleted
     std::optional<FoldJob> prediction{};

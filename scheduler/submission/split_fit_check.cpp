@@ -39,7 +39,7 @@ bool are_groups_of_report(const SplitCreate& split, const store::Dataset& datase
 
 std::vector<Problem> check_split_fit(const SplitCreate& split, const store::Dataset& dataset) {
     const auto report = report_of(dataset);
-    if (!report || !has_folds(split)) return {};
+    if (!report->is_object() || !has_folds(split)) return {};
     const bool of_groups = by_group(split);
     if (of_groups && !are_groups_of_report(split, dataset)) return {};
     const auto count = report->value(of_groups ? "group_count" : "samples", std::int64_t{0});
@@ -56,7 +56,7 @@ std::vector<Problem> check_split_fit(const SplitCreate& split, const store::Data
 
 std::optional<Problem> rare_class_warning(const SplitCreate& split, const store::Dataset& dataset) {
     const auto report = report_of(dataset);
-    if (!report || !has_folds(split) || !by_class(split)) return std::nullopt;
+    if (!report->is_object() || !has_folds(split) || !by_class(split)) return std::nullopt;
     const auto classes = report->find("classes");
     if (classes == report->end() || !classes->is_array()) return std::nullopt;
     const Json* rarest = nullptr;

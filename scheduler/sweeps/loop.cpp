@@ -17,8 +17,11 @@
 
 #include "api/base/id.h"
 #include "api/base/log.h"
+#include "api/base/parsed_json.h"
+#include "api/spec/documents.h"
 #include "scheduler/store/access.h"
 #include "scheduler/store/checkpoints.h"
+#include "scheduler/store/jobs.h"
 #include "scheduler/store/metrics/curve.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/pg/listener.h"
@@ -26,6 +29,7 @@
 #include "scheduler/store/stored_json.h"
 #include "scheduler/store/sweeps.h"
 #include "scheduler/store/watched.h"
+#include "scheduler/submission/judged_evaluation.h"
 #include "scheduler/sweeps/coordinator.h"
 #include "scheduler/sweeps/passed_by.h"
 #include "scheduler/sweeps/trial_job.h"
@@ -79,15 +83,28 @@ SweepFolds folds_of_split(const store::StoredSplit& split) {
     return folds;
 }
 
+/// With early stopping that of the best evaluation.
+std::optional<double> judged_value(store::Store& store, const std::string& job_id,
+                                   const SweepSpec& spec) {
+    const auto job = store::find_job(store, job_id);
+    const auto trained = decode_job_spec(job ? store::stored_json(job->spec) : Json());
+    const auto& stopping = trained.value.train.early_stopping;
+    const auto best =
+        stopping ? submission::best_evaluation(store, job_id, *stopping) : std::nullopt;
+    if (best) return submission::value_of(store, *best, measured_metric(spec));
+    std::int64_t first_step = 0;
+    const std::vector<Measured> values = values_of(store, job_id, spec, first_step);
+    return values.empty() ? std::nullopt : std::optional(values.back().value);
+}
+
 /// The value of a fold is that of its last evaluation, once it has trained.
 std::vector<Measured> value_of_fold(store::Store& store, const store::TrialJob& job,
                                     const SweepRun& run) {
     if (job.state != JobState::succeeded) return {};
-    std::int64_t first_step = 0;
-    std::vector<Measured> values = values_of(store, job.job_id, run.spec, first_step);
-    if (values.empty()) return {};
+    const auto value = judged_value(store, job.job_id, run.spec);
+    if (!value) return {};
     const auto& trial = run.search.trials()[std::size_t(job.trial)];
-    return {{.time = std::int64_t(trial.fold_values.size()) + 1, .value = values.back().value}};
+    return {{.time = std::int64_t(trial.fold_values.size()) + 1, .value = *value}};
 }
 
 }    // namespace

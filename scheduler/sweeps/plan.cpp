@@ -371,3 +371,4 @@ store::JsonText encode_folds(const SweepFolds& folds) {
 }
 
 }    // namespace slipway::sweeps
+    request["outputs"] = {{"oof_predictions", false}};

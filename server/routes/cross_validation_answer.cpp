@@ -41,6 +41,18 @@ Json render_metrics(const store::StoredFold& fold) {
     return metrics;
 }
 
+Json epoch_of(const store::StoredFold& fold) {
+    const Json result = stored_json(fold.result);
+    return result.is_object() && result.contains("epoch") ? result.at("epoch") : Json(nullptr);
+}
+
+/// The metric that has chosen each fold's epoch on the samples that the fold is measured on.
+Json chosen_by(const store::CrossValidation& of) {
+    const Json spec = stored_json(of.spec);
+    const Json::json_pointer place("/job/train/early_stopping/metric");
+    return spec.contains(place) ? spec.at(place) : Json(nullptr);
+}
+
 /// Of the split's report: what is in both sides of a fold.
 Json counts_of_fold(const Json& report, std::int64_t fold) {
     if (!report.is_object() || !report.contains("parts")) return nullptr;
@@ -139,6 +151,7 @@ Json render_folds(const store::CrossValidation& of, const std::vector<store::Sto
                          {"val_samples", fold.val_samples},
                          {"counts", counts_of_fold(report, fold.fold)},
                          {"metrics", render_metrics(fold)},
+                         {"epoch", epoch_of(fold)},
                          {"finished_at", render_time(fold.finished_at)}});
     }
     return {{"items", std::move(items)}};
@@ -175,6 +188,7 @@ Json render_summary(const store::CrossValidation& of, const std::vector<store::S
             {"folds", render_fold_counts(of)},
             {"failed_folds", std::move(failed)},
             {"split_hash", known_or_null(of.split_hash)},
+            {"epochs_chosen_by", chosen_by(of)},
             {"metrics", std::move(metrics)}};
 }
 

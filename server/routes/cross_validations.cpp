@@ -40,6 +40,7 @@ Json preview_cross_validation(const Context& context, const CheckedCrossValidati
             {"dataset_id", checked.job.dataset_id()},
             {"split_id", split_id ? Json(*split_id) : Json(nullptr)},
             {"folds", folds ? Json(*folds) : Json(nullptr)},
+            {"warnings", render_warnings(checked.warnings)},
             {"effective", checked.job.effective}};
 }
 
@@ -55,14 +56,17 @@ Response create_cross_validation(const Context& context) {
                          to_string(checked.spec.job.queue.job_class));
     if (query_flag(context.request, "dry_run"))
         return json_response(preview_cross_validation(context, checked));
+    const Json warnings = render_warnings(checked.warnings);
     StorableCrossValidation made = storable(std::move(checked), context.who.token_id);
     const store::CrossValidation stored =
         store::create_cross_validation(context.services.store, std::move(made.wanted), made.split,
                                        context.services.limits.making_splits);
     context.services.on_changed();
     context.services.on_queued();
-    return json_response(render(stored), 201)
-        .with("Location", fmt::format("/v1/cross-validations/{}", stored.id));
+    Json out = render(stored);
+    out["warnings"] = warnings;
+    return json_response(out, 201).with("Location",
+                                        fmt::format("/v1/cross-validations/{}", stored.id));
 }
 
 Response list_cross_validations(const Context& context) {

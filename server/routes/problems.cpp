@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "server/http/problem.h"
 
 namespace slipway {
@@ -23,6 +25,13 @@ void throw_problems(const std::vector<Problem>& problems, std::string_view code,
          .code = std::string(code),
          .detail = fmt::format("{} is invalid: {}: {}{}", what, first.pointer, first.message, more),
          .items = std::move(items)});
+}
+
+Json render_warnings(const std::vector<Problem>& warnings) {
+    Json items = Json::array();
+    for (const Problem& one : warnings)
+        items.push_back({{"pointer", one.pointer}, {"message", one.message}});
+    return items;
 }
 
 void throw_not_found(std::string_view what, std::string_view id) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/base/json.h"
 #include "api/spec/field.h"
 
 namespace slipway {
@@ -12,6 +13,9 @@ namespace slipway {
 /// names what was read ("the job spec").
 void throw_problems(const std::vector<Problem>& problems, std::string_view code,
                     std::string_view what);
+
+/// The `warnings` of an answer.
+Json render_warnings(const std::vector<Problem>& warnings);
 
 /// Throws 404 `not_found`: "there is no job job_…". Also for what exists but is not theirs to see.
 [[noreturn]] void throw_not_found(std::string_view what, std::string_view id);

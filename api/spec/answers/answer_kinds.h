@@ -33,6 +33,18 @@ inline constexpr std::string_view failure_code_summary =
     "Reason code of its job, or the state of the job if it has no reason; not_made: it has no job; "
     "job_deleted: its job was deleted; no_result: its job succeeded without the required result.";
 
+/// One of the `warnings` in the answer to a request. The request is as it was meant, perhaps.
+inline const Object<Answer>& spec_warning_table() {
+    static const auto table =
+        Object<Answer>("SpecWarning", "What a request probably does not mean.")
+            .open()
+            .field("pointer", "JSON pointer to the field.", any_text, known)
+            .field("message", "What may happen, and how to avoid it.", any_text, known);
+    return table;
+}
+inline constexpr std::string_view warnings_summary =
+    "What the request probably does not mean. Only in the answer to the request.";
+
 /// The page of a list: {"items": […], "next_cursor": "…" or null}. `item` lives for ever.
 inline Object<Answer> page_of(std::string_view name, const Object<Answer>& item) {
     return Object<Answer>(name, "A page of a list.")

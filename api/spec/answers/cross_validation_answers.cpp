@@ -72,6 +72,8 @@ const Object<Answer>& cross_validation_answer_table() {
                    or_null)
             .field("oof", "Out-of-fold predictions; null: there are none yet.",
                    Nested<Answer>{&oof_table()}, or_null)
+            .field("warnings", warnings_summary, List<Nested<Answer>>{{&spec_warning_table()}},
+                   maybe)
             .field("created_by", "tok_…", any_text, or_null)
             .field("created_at", "Time of the request.", Time{}, known)
             .field("started_at", "Time at which its split was ready.", Time{}, or_null)
@@ -99,9 +101,11 @@ const Object<Answer>& cross_validation_fold_table() {
                    "null if the split was deleted.",
                    AnyObject{}, or_null)
             .field("metrics",
-                   "Metrics of the last evaluation; null for one that is not finite, and `metrics` "
-                   "is null until the fold has trained.",
+                   "Metrics of the last evaluation, with early stopping of the best one; null for "
+                   "one that is not finite, and `metrics` is null until the fold has trained.",
                    AnyObject{}, or_null)
+            .field("epoch", "Epoch of that evaluation; null until the fold has trained.", count,
+                   or_null)
             .field("finished_at", "Time at which it ended.", Time{}, or_null);
     return table;
 }
@@ -146,6 +150,12 @@ const Object<Answer>& cross_validation_summary_table() {
                    List<Integer>{}, known)
             .field("split_hash", "Hash of the split's manifest; null until it is ready.", any_text,
                    or_null)
+            .field(
+                "epochs_chosen_by",
+                "Metric of early stopping that has chosen the epoch of each fold, on the samples "
+                "that the fold is measured on: the values are optimistic. null: values are those "
+                "of the last epoch.",
+                any_text, or_null)
             .field("metrics", "Each metric over the folds.",
                    List<Nested<Answer>>{{&metric_over_folds_table()}}, known);
     return table;
@@ -206,6 +216,8 @@ std::span<const ObjectTable* const> cross_validation_answer_tables() {
             .field("split_id", "Existing split that would be used; null: a split would be created.",
                    any_text, or_null)
             .field("folds", "Number of folds; null: it depends on the data.", count, or_null)
+            .field("warnings", warnings_summary, List<Nested<Answer>>{{&spec_warning_table()}},
+                   known)
             .field("effective", "Effective values of each fold's job.", AnyObject{}, known);
     static const auto comparison =
         Object<Answer>("CrossValidationComparison", "Two cross-validations on the same split.")
