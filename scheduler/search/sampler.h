@@ -23,6 +23,7 @@ struct Proposal {
 struct KnownResult {
     Point point;
     double value = 0;
+    std::int64_t reached = INT64_MAX;    ///< the time of a trial that was cut short
 };
 
 /// What a sampler needs besides its own options.

@@ -94,7 +94,7 @@ private:
         for (std::size_t i = 0; i < inputs_.known.size(); ++i) {
             if (!known_units_[i]) continue;    // of another space
             seen.push_back({&inputs_.known[i].point, &*known_units_[i],
-                            loss_of(inputs_.known[i].value, inputs_.mode), INT64_MAX,
+                            loss_of(inputs_.known[i].value, inputs_.mode), inputs_.known[i].reached,
                             std::int64_t(i) - std::int64_t(inputs_.known.size())});
         }
         for (const Trial& trial : trials) {

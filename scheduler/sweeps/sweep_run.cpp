@@ -70,6 +70,7 @@ std::vector<search::KnownResult> known_results(const Json& stored) {
     std::vector<search::KnownResult> known;
     for (const Json& one : stored) {
         search::KnownResult result{.point = {}, .value = one.at("value").get<double>()};
+        if (one.contains("reached")) result.reached = one.at("reached").get<std::int64_t>();
         for (const auto& [path, value] : one.at("point").items())
             result.point[path] = value;
         known.push_back(std::move(result));

@@ -96,17 +96,48 @@ Json known_results(const Context& context, const SweepSpec& spec) {
         const std::string& id = spec.warm_start->sweeps[i];
         const auto sweep = store::find_sweep(context.services.store, id);
         if (!sweep || !context.who.sees(sweep->project)) {
-            problems.push_back({fmt::format("/warm_start/sweeps/{}", i), "not_found",
-                                fmt::format("there is no sweep {}", id)});
+            refuse("not_found", fmt::format("there is no sweep {}", id));
             continue;
         }
-        for (const store::SweepTrial& trial : store::all_sweep_trials(context.services.store, id)) {
-            if (trial.state != "completed" || !trial.value) continue;
-            known.push_back({{"point", stored_json(trial.point)}, {"value", *trial.value}});
+// Why the results of an earlier sweep say nothing about this one; empty: they do.
+std::string why_unrelated(const SweepSpec& spec, const SweepSpec& earlier) {
+    const auto words = [](const ObjectiveSpec& objective) {
+        return fmt::format("{} ({})", objective.metric, to_string(objective.mode));
+    };
+    if (words(spec.objective) != words(earlier.objective))
+        return fmt::format("optimises {}, and this sweep {}", words(earlier.objective),
+                           words(spec.objective));
+    const bool shares = std::ranges::any_of(
+        spec.space, [&](const auto& parameter) { return earlier.space.contains(parameter.first); });
+    return shares ? std::string() : "has no parameter of this sweep";
+}
+
+// As tpe takes its own trials: those that were cut short come after whole ones.
+void add_results(const Context& context, const std::string& id, bool same_time, Json& known) {
+    for (const store::SweepTrial& trial : store::all_sweep_trials(context.services.store, id)) {
+        const bool is_whole = trial.state == "completed";
+        const bool is_cut = trial.state == "paused" || trial.state == "stopped";
+        if (!trial.value || !(is_whole || (is_cut && same_time))) continue;
+        Json one{{"point", stored_json(trial.point)}, {"value", *trial.value}};
+        if (!is_whole) one["reached"] = trial.last_time.value_or(0);
+        known.push_back(std::move(one));
+    }
+}
+
+        const SweepSpec earlier = decode_sweep(stored_json(sweep->spec)).value;
+        if (const std::string why = why_unrelated(spec, earlier); !why.empty()) {
+            refuse("inconsistent", fmt::format("warm_start.sweeps[{}]: the sweep {} {}, so its "
+                                               "results cannot be learned from; leave it out",
+                                               i, id, why));
+            continue;
         }
     }
     throw_problems(problems, "invalid_spec", "the sweep");
     return known;
+        const auto refuse = [&](std::string code, std::string message) {
+            problems.push_back(
+                {fmt::format("/warm_start/sweeps/{}", i), std::move(code), std::move(message)});
+        };
 }
 
 SweepSpec read_sweep_spec(const Context& context) {
@@ -117,6 +148,7 @@ SweepSpec read_sweep_spec(const Context& context) {
     if (problems.empty()) check_first_job(context, sweep.value, problems);
     throw_problems(problems, "invalid_spec", "the sweep");
     return std::move(sweep.value);
+        add_results(context, id, earlier.algorithm.time_attr == spec.algorithm.time_attr, known);
 }
 
 // Of a sweep of cross-validations, the split that it has or makes.
