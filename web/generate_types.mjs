@@ -9,7 +9,7 @@ const used = [
   "Attempt", "AuditEntry", "Capabilities", "Checkpoint", "Core", "CrossValidation", "CrossValidationFold", "Dataset", "DatasetPreview", "Event", "Evaluation",
   "Decision", "Explanation", "Group", "Host", "IssuedToken", "Job", "JobBulk", "JobBulkResult", "JobMetrics", "JobPreview", "Me", "Member", "MetricOverFolds",
   "MetricSeries", "Problem", "Project", "QueueSimulate", "QueueSimulation", "QueueStats", "QueuedJob", "Report", "Slice", "Split",
-  "Sweep", "SweepDecision", "SweepParameterImportance", "SweepPromote", "SweepTrial", "Token", "Upload", "Version",
+  "Sweep", "SweepBest", "SweepDecision", "SweepParameterImportance", "SweepPromote", "SweepTrial", "Token", "Upload", "Version",
 ];
 
 const schemas = JSON.parse(readFileSync(process.argv[2], "utf8")).components.schemas;

@@ -134,11 +134,18 @@ Listing list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
     const Json items = get_items(client, sweep_path(sweep_id) + "/trials?order_by=" + order, 1000);
     for (const Json& trial : items)
         rows.push_back({cell(trial, "number"), cell(trial, "state"), cell(trial, "value"),
-                        cell(trial, "last_time"), rounded_point_text(trial.at("point")),
-                        cell(trial, "job_id"), cell(trial, "reason")});
-    return {.head = {"trial", "state", "value", "time", "point", "job", "reason"},
+                        cell(trial, "value_time"), cell(trial, "last_time"),
+                        rounded_point_text(trial.at("point")), cell(trial, "job_id"),
+                        cell(trial, "reason")});
+    return {.head = {"trial", "state", "value", "time", "trained", "point", "job", "reason"},
             .rows = std::move(rows),
             .items = items};
+}
+
+/// The weights with a value, or why there are none.
+std::string checkpoint_text(const Json& of) {
+    if (!of.at("checkpoint_id").is_null()) return "checkpoint " + cell(of, "checkpoint_id");
+    return "no checkpoint: " + printable_line(cell(of, "checkpoint_reason"));
 }
 
 ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool spec_only) {
@@ -148,9 +155,12 @@ ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool s
         return ExitCode::ok;
     }
     const Json& trial = best.at("trial");
-    fmt::print("trial {}: {}\n{}\njob {}\ncheckpoint {}\n", cell(trial, "number"),
-               cell(trial, "value"), point_text(trial.at("point")), cell(best, "job_id"),
-               cell(best, "checkpoint_id"));
+    fmt::print("trial {}: {} at {}\n{}\njob {}\n{}\n", cell(trial, "number"), cell(trial, "value"),
+               cell(trial, "value_time"), point_text(trial.at("point")), cell(best, "job_id"),
+               checkpoint_text(best));
+    for (const Json& fold : best.at("folds"))
+        fmt::print("fold {}: {}, {}\n", cell(fold, "fold"), cell(fold, "value"),
+                   checkpoint_text(fold));
     return ExitCode::ok;
 }
 

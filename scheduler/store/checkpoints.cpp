@@ -40,6 +40,13 @@ std::optional<Checkpoint> first_checkpoint(const Rows& rows) {
 
 }    // namespace
 
+SavedMeasurement measurement_of(const Checkpoint& checkpoint) {
+    return {.step = checkpoint.step,
+            .epoch = checkpoint.epoch,
+            .metric_name = checkpoint.metric_name,
+            .metric_value = checkpoint.metric_value};
+}
+
 std::string incompatibility(const Checkpoint& checkpoint) {
     const auto writer = read_checkpoint_writer(
         checkpoint.written_by.empty() ? Json() : stored_json(checkpoint.written_by));
@@ -63,6 +70,14 @@ std::optional<Checkpoint> find_checkpoint(Store& store, std::string_view id) {
 
 std::optional<Checkpoint> find_newest_checkpoint(Store& store, std::string_view job_id) {
     return first_checkpoint(read(store.pool(), queries::find_newest_checkpoint, {job_id}));
+}
+
+std::vector<PartCheckpoint> list_part_checkpoints(Store& store, std::string_view parent_id,
+                                                  std::string_view part) {
+    std::vector<PartCheckpoint> found;
+    for (const Row row : read(store.pool(), queries::list_part_checkpoints, {parent_id, part}))
+        found.push_back({.checkpoint = read_checkpoint(row), .key = row.text("parent_key")});
+    return found;
 }
 
 bool delete_checkpoint(Store& store, std::string_view id) {

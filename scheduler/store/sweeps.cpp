@@ -253,8 +253,13 @@ std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view
     std::vector<IdleCheckpoint> found;
     for (const Row row : read_with_kept_plan(
              store.pool(), {&queries::list_idle_sweep_checkpoints, {sweep_id, after, limit}}))
-        found.push_back(
-            {.id = row.text("id"), .job_id = row.text("job_id"), .key = row.text("parent_key")});
+        found.push_back({.id = row.text("id"),
+                         .job_id = row.text("job_id"),
+                         .key = row.text("parent_key"),
+                         .saved = {.step = row.integer("step"),
+                                   .epoch = row.integer("epoch"),
+                                   .metric_name = row.text("metric_name"),
+                                   .metric_value = row.maybe_number("metric_value")}});
     return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/spec/job_state.h"
 #include "api/spec/sweep_state.h"
+#include "scheduler/store/checkpoints.h"
 #include "scheduler/store/splits.h"
 #include "scheduler/store/store.h"
 
@@ -136,6 +137,7 @@ struct IdleCheckpoint {
     std::string id{};
     std::string job_id{};
     std::string key{};    ///< of the job: JobParent
+    SavedMeasurement saved{};
 };
 /// Those of the sweep's jobs from after the id `after` on, in the order of ids.
 std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view sweep_id,

@@ -273,7 +273,7 @@ struct SweepLoop::Parts {
                 store::list_whole_reports(store, run.sweep.id, after, checkpoints_at_once);
             std::vector<std::string> passed;
             for (const store::EndedTrialJob& one : ended)
-                if (is_passed_by(run, one.id, one.key)) passed.push_back(one.id);
+                if (is_passed_by(run, one)) passed.push_back(one.id);
             counts.trimmed_reports += store::trim_reports(store, passed);
             if (int(ended.size()) < checkpoints_at_once) return;
             after = ended.back().id;
@@ -287,7 +287,7 @@ struct SweepLoop::Parts {
             const auto idle =
                 store::list_idle_checkpoints(store, run.sweep.id, after, checkpoints_at_once);
             for (const store::IdleCheckpoint& one : idle)
-                if (is_passed_by(run, one.job_id, one.key)) delete_idle(one.id);
+                if (is_passed_by(run, one)) delete_idle(one.id);
             if (int(idle.size()) < checkpoints_at_once) return;
             after = idle.back().id;
         }

@@ -14,6 +14,7 @@
 #include "scheduler/search/parameter.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/submission/continued_spec.h"
+#include "scheduler/submission/measured_check.h"
 
 namespace slipway::sweeps {
 
@@ -67,6 +68,77 @@ Json template_of(const SweepSpec& spec) {
     return job;
 }
 
+/// What the best checkpoint of a trial's jobs is compared by.
+struct BestRule {
+    std::string metric;
+    std::string mode;
+    std::string_view source;    ///< the field that says so, for people
+};
+
+/// The objective, so that the best checkpoint has the value that the trial is judged by. A fold
+/// that stops early is judged by its best evaluation.
+BestRule best_rule(const SweepSpec& spec, const Json& job) {
+    const BestRule own{.metric = measured_metric(spec),
+                       .mode = std::string(to_string(spec.objective.mode)),
+                       .source = "objective"};
+    const Json::json_pointer place("/train/early_stopping");
+    if (!spec.cross_validation || !job.contains(place) || !job[place].is_object()) return own;
+    const Decoded<JobSpec> decoded = decode_job_spec(job);
+    const auto& stopping = decoded.value.train.early_stopping;
+    if (!decoded.ok() || !stopping) return own;    // the decoder complains
+    return {.metric = stopping->metric,
+            .mode = std::string(to_string(stopping->mode)),
+            .source = "job.train.early_stopping"};
+}
+
+/// A trial's best checkpoint is the one with the value that it is judged by, and one is kept.
+Json with_best_checkpoint(Json job, const SweepSpec& spec) {
+    const BestRule rule = best_rule(spec, job);
+    Json& checkpoint = job["checkpoint"];
+    if (!checkpoint.is_object() && !checkpoint.is_null()) return job;    // the decoder complains
+    Json& best = checkpoint["best"];
+    if (!best.is_object() && !best.is_null()) return job;
+    best["metric"] = rule.metric;
+    best["mode"] = rule.mode;
+    const bool judges_best = spec.objective.value == ObjectiveValue::best || spec.cross_validation;
+    if (judges_best && best.contains("keep") && best["keep"] == 0) best["keep"] = 1;
+    return job;
+}
+
+/// A trial's job but for its best checkpoint.
+Result<Json> plain_trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
+    Json job = template_of(spec);
+    set_end(job, spec.algorithm.time_attr, until);
+    const Result<Json> made = search::with_point(job, point);
+    if (!made || until == 0 || !resumes(spec.algorithm)) return made;
+    return with_schedule_length(*made, spec.algorithm);
+}
+
+/// What the sweep says of the best checkpoint, the job may leave out or say likewise.
+void check_best_checkpoint(const SweepSpec& spec, const Point& first,
+                           std::vector<Problem>& problems) {
+    const Json& job = spec.job_template();
+    if (!job.contains("checkpoint") || !job["checkpoint"].is_object()) return;
+    const Json best = job["checkpoint"].value("best", Json());
+    if (!best.is_object()) return;
+    const Result<Json> made = plain_trial_spec(spec, first, 0);
+    if (!made) return;
+    const BestRule rule = best_rule(spec, *made);
+    const auto require = [&](const char* field, const std::string& own) {
+        if (!best.contains(field) || best[field] == own) return;
+        problems.push_back(
+            {std::string("/job/checkpoint/best/") + field,
+             "inconsistent",
+             fmt::format("job.checkpoint.best.{} must be that of {}, {}, got {}: the best "
+                         "checkpoint of a trial is the one with its value; leave it out, or change "
+                         "{}.{}",
+                         field, rule.source, own, shown(best[field]), rule.source, field),
+             {own}});
+    };
+    require("metric", rule.metric);
+    require("mode", rule.mode);
+}
+
 void check_project(const SweepSpec& spec, std::vector<Problem>& problems) {
     const Json& job = spec.job_template();
     const auto project = job.find("project");
@@ -98,6 +170,8 @@ constexpr auto taken_paths = std::to_array<TakenPath>({
     {"project", "all trials are of the sweep's project", always},
     {"train.epochs", "the algorithm says how long trials train (max_time)", ends_are_set},
     {"train.steps", "the algorithm says how long trials train (max_time)", ends_are_set},
+    {"checkpoint.best.metric", "the best checkpoint is that of the objective", always},
+    {"checkpoint.best.mode", "the best checkpoint is that of the objective", always},
     {"data.dataset", "all trials have the folds of one dataset", has_folds},
     {"data.split", "all trials have the same folds", has_folds},
 });
@@ -129,6 +203,15 @@ Point first_point(const Space& space) {
 std::vector<std::string> objective_words(const SweepSpec& spec, std::string_view metric) {
     if (!spec.cross_validation) return {std::string(metric)};
     return {fmt::format("cv.{}.mean", metric), fmt::format("cv.{}.weighted_mean", metric)};
+}
+
+/// Folds always validate.
+void check_validation(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
+    if (spec.cross_validation || submission::has_validation(job.data.split)) return;
+    problems.push_back(
+        {"/objective/metric", "inconsistent",
+         fmt::format("objective.metric is {}, which needs validation samples, and job.{}; raise it",
+                     spec.objective.metric, submission::no_validation_reason(job.data.split))});
 }
 
 void check_objective(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
@@ -223,12 +306,15 @@ void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& 
     const Json job = template_of(spec);
     std::ranges::move(search::space_problems(space, job), std::back_inserter(problems));
     if (!problems.empty()) return;
-    const auto first = trial_spec(spec, first_point(space), 0);
+    const auto first = plain_trial_spec(spec, first_point(space), 0);
     if (!first) return;
     const Decoded<JobSpec> decoded = decode_job_spec(*first);
     if (!decoded.ok()) return;    // a combination: told when the trial is made
-    check_folds(spec, first_point(space), problems);
+    check_best_checkpoint(spec, first_point(space), problems);
     check_objective(spec, decoded.value, problems);
+    check_validation(spec, decoded.value, problems);
+    if (!problems.empty()) return;    // it is part of every trial's job
+    check_folds(spec, first_point(space), problems);
     check_checkpoint(spec, decoded.value, problems);
     check_exploit(spec, space, problems);
 }
@@ -320,11 +406,9 @@ bool judges_running_trials(const SweepSpec& spec) {
 }
 
 Result<Json> trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
-    Json job = template_of(spec);
-    set_end(job, spec.algorithm.time_attr, until);
-    const Result<Json> made = search::with_point(job, point);
-    if (!made || until == 0 || !resumes(spec.algorithm)) return made;
-    return with_schedule_length(*made, spec.algorithm);
+    const Result<Json> made = plain_trial_spec(spec, point, until);
+    if (!made) return made;
+    return with_best_checkpoint(*made, spec);
 }
 
 Result<Json> fold_spec(const SweepSpec& spec, const Point& point, const std::string& dataset_id,
@@ -347,6 +431,7 @@ Result<Json> cross_validation_of(const SweepSpec& spec, const Point& point) {
     if (!job) return job;
     Json request{{"project", spec.project}, {"job", *job}};
     if (spec.cross_validation->split) request["split"] = encode(*spec.cross_validation->split);
+    request["outputs"] = {{"oof_predictions", false}};
     if (!spec.cross_validation->split_id.empty())
         request["split_id"] = spec.cross_validation->split_id;
     return request;
@@ -371,4 +456,3 @@ store::JsonText encode_folds(const SweepFolds& folds) {
 }
 
 }    // namespace slipway::sweeps
-    request["outputs"] = {{"oof_predictions", false}};

@@ -30,7 +30,8 @@ search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
                            std::vector<search::KnownResult> known = {},
                            std::vector<search::FoldSize> folds = {});
 
-/// The job spec of a trial that trains to `until` (0: as long as the template says). Not named.
+/// The job spec of a trial that trains to `until` (0: as long as the template says). Not named. Its
+/// best checkpoint is that of the objective.
 /// errors  as search::with_point
 Result<Json> trial_spec(const SweepSpec& spec, const search::Point& point, std::int64_t until);
 

@@ -13,6 +13,7 @@
 #include "scheduler/submission/measured_check.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
+#include "scheduler/sweeps/value_checkpoint.h"
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
@@ -58,9 +59,9 @@ submission::CheckedJob job_of_folds(const Context& context, const SweepSpec& spe
     Json job = *made;
     job.merge_patch(body.changes);
     Decoded<JobSpec> decoded = decode_job_spec(job);
-    if (decoded.ok()) require_project(context.who, context.endpoint.access, decoded.value.project);
     const Json::json_pointer best("/checkpoint/best/metric");
     if (!body.changes.contains(best)) submission::forget_unmeasured(decoded.value);
+    if (decoded.ok()) require_project(context.who, context.endpoint.access, decoded.value.project);
     auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
                                               context.services.store);
     for (Problem& one : checked.problems)
@@ -68,15 +69,35 @@ submission::CheckedJob job_of_folds(const Context& context, const SweepSpec& spe
     return require_job(std::move(checked), "the promotion");
 }
 
-submission::CheckedJob fork_of_trial(const Context& context, const store::SweepTrial& trial,
+// What the job begins with, and which job has it: the weights with the value of the trial.
+JobForkBody fork_of_value(const Context& context, const store::Sweep& sweep, const SweepSpec& spec,
+                          const SweepPromoteBody& body, store::SweepTrial& trial) {
+    JobForkBody fork{.changes = body.changes,
+                     .start = body.start.value_or(ForkStart::keep_training)};
+    if (fork.start == ForkStart::scratch) return fork;
+    const auto found = sweeps::find_value_checkpoint(context.services.store, sweep.id, spec, trial);
+    if (!found.checkpoint)
+        throw_problems({{"/start",
+                         "no_checkpoint",
+                         fmt::format("trial {} has no weights to start from: {}; set start to "
+                                     "scratch",
+                                     trial.number, found.missing),
+                         {"scratch"}}},
+                       "invalid_body", "the promotion");
+    fork.checkpoint = found.checkpoint->id;
+    trial.job_id = found.checkpoint->job_id;
+    return fork;
+}
+
+submission::CheckedJob fork_of_trial(const Context& context, const store::Sweep& sweep,
+                                     const SweepSpec& spec, store::SweepTrial trial,
                                      const SweepPromoteBody& body) {
+    const JobForkBody fork = fork_of_value(context, sweep, spec, body, trial);
     const auto origin =
         trial.job_id.empty() ? std::nullopt : store::find_job(context.services.store, trial.job_id);
     if (!origin)
         throw Error{ErrorCode::conflict,
                     fmt::format("trial {} has no job that could be promoted", trial.number)};
-    const JobForkBody fork{.changes = body.changes,
-                           .start = body.start.value_or(ForkStart::keep_training)};
     const auto project = body.changes.find("project");
     if (project != body.changes.end() && project->is_string())
         require_project(context.who, context.endpoint.access, project->get<std::string>());
@@ -97,7 +118,7 @@ Response promote_sweep(const Context& context) {
     const store::SweepTrial trial = promoted_trial(context, sweep, body);
     submission::CheckedJob job = spec.value.cross_validation
                                      ? job_of_folds(context, spec.value, trial, body)
-                                     : fork_of_trial(context, trial, body);
+                                     : fork_of_trial(context, sweep, spec.value, trial, body);
     if (!body.changes.contains("name"))
         job.spec.name = fmt::format("{}-{}-promoted", sweep.name, trial.number);
     if (query_flag(context.request, "dry_run")) return json_response(preview(context, job));

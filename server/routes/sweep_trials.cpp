@@ -1,11 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "api/base/id.h"
 #include "api/base/parsed_json.h"
 #include "api/spec/sweep_spec.h"
-#include "scheduler/store/checkpoints.h"
-#include "scheduler/store/jobs.h"
 #include "scheduler/sweeps/plan.h"
+#include "scheduler/sweeps/value_checkpoint.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -22,17 +20,20 @@ store::TrialOrder order_asked(const Request& request) {
     return word == "worst" ? store::TrialOrder::worst : store::TrialOrder::number;
 }
 
-// The best checkpoint of a job that is kept, else the newest one.
-Json checkpoint_of(store::Store& store, const std::string& job_id) {
-    const auto job = store::find_job(store, job_id);
-    if (!job) return nullptr;
-    const Json best = stored_json(job->best);
-    const std::string id = best.is_object() ? best.value("checkpoint", "") : std::string();
-    const auto found =
-        is_id("ckp", id) ? store::find_checkpoint(store, id) : std::optional<store::Checkpoint>{};
-    if (found && !found->deleted_at) return found->id;
-    const auto newest = store::find_newest_checkpoint(store, job_id);
-    return newest ? Json(newest->id) : Json(nullptr);
+void put_checkpoint(Json& out, const sweeps::ValueCheckpoint& found) {
+    out["checkpoint_id"] = found.checkpoint ? Json(found.checkpoint->id) : Json(nullptr);
+    out["checkpoint_reason"] = found.checkpoint ? Json(nullptr) : Json(found.missing);
+    if (found.checkpoint) out["job_id"] = found.checkpoint->job_id;
+}
+
+Json render_fold_weights(const std::vector<sweeps::FoldCheckpoint>& folds) {
+    Json items = Json::array();
+    for (const sweeps::FoldCheckpoint& fold : folds) {
+        Json item{{"fold", fold.fold}, {"value", fold.value}, {"job_id", nullptr}};
+        put_checkpoint(item, fold.weights);
+        items.push_back(std::move(item));
+    }
+    return items;
 }
 
 std::vector<store::SweepEvent> log_page(const Context& context, const store::Sweep& sweep) {
@@ -83,14 +84,18 @@ Response get_sweep_best(const Context& context) {
     Json out{{"trial", render_trial(*trial)},
              {"job_id", trial->job_id.empty() ? Json(nullptr) : Json(trial->job_id)},
              {"checkpoint_id", nullptr},
+             {"checkpoint_reason", "the sweep was stored by another version"},
+             {"folds", Json::array()},
              {"spec", nullptr}};
-    if (!trial->job_id.empty())
-        out["checkpoint_id"] = checkpoint_of(context.services.store, trial->job_id);
     const auto spec = decode_sweep(stored_json(sweep.spec));
-    if (spec.ok() && !spec.value.is_external()) {
-        const auto job = sweeps::trial_spec(spec.value, point_of(*trial), 0);
-        if (job) out["spec"] = *job;
-    }
+    if (!spec.ok()) return json_response(out);
+    store::Store& store = context.services.store;
+    put_checkpoint(out, sweeps::find_value_checkpoint(store, sweep.id, spec.value, *trial));
+    out["folds"] =
+        render_fold_weights(sweeps::list_fold_checkpoints(store, sweep.id, spec.value, *trial));
+    if (spec.value.is_external()) return json_response(out);
+    const auto job = sweeps::trial_spec(spec.value, point_of(*trial), 0);
+    if (job) out["spec"] = *job;
     return json_response(out);
 }
 

@@ -12,6 +12,7 @@
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
+#include "scheduler/sweeps/value_checkpoint.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
@@ -26,6 +27,12 @@ namespace slipway::routes {
 namespace {
 
 constexpr int previewed_trials = 8;
+
+/// A sweep that can be stored, and what it probably does not mean.
+struct CheckedSweep {
+    SweepSpec spec;
+    std::vector<Problem> warnings = {};
+};
 
 void put_below(std::vector<Problem>& problems, std::string_view prefix) {
     for (Problem& one : problems)
@@ -47,13 +54,16 @@ void check_class(const Context& context, const SweepSpec& spec, QueueClass job_c
                         std::move(item.allowed)});
 }
 
-void check_first_folds(const Context& context, const SweepSpec& spec, const search::Point& point,
+void check_first_folds(const Context& context, CheckedSweep& sweep, const search::Point& point,
                        std::vector<Problem>& problems) {
+    const SweepSpec& spec = sweep.spec;
     const Result<Json> request = sweeps::cross_validation_of(spec, point);
     if (!request) return;
     auto checked = check_cross_validation(decode_cross_validation(*request),
                                           submitter_of(context.who), context.services.store);
     put_below(checked.problems, "/cross_validation");
+    put_below(checked.value.warnings, "/cross_validation");
+    sweep.warnings = std::move(checked.value.warnings);
     if (checked.ok())
         check_class(context, spec, checked.value.spec.job.queue.job_class,
                     "/cross_validation/job/queue/class", problems);
@@ -61,8 +71,8 @@ void check_first_folds(const Context& context, const SweepSpec& spec, const sear
 }
 
 // Whether its artifacts exist is asked of the first trial's job.
-void check_first_job(const Context& context, const SweepSpec& spec,
-                     std::vector<Problem>& problems) {
+void check_first_job(const Context& context, CheckedSweep& sweep, std::vector<Problem>& problems) {
+    const SweepSpec& spec = sweep.spec;
     search::Search search = new_search(spec);
     const search::Decision first = search.on(search::AskEvent{}).back();
     if (first.action != search::Action::start) {
@@ -71,7 +81,7 @@ void check_first_job(const Context& context, const SweepSpec& spec,
         return;
     }
     if (spec.is_external()) return;
-    if (spec.cross_validation) return check_first_folds(context, spec, first.point, problems);
+    if (spec.cross_validation) return check_first_folds(context, sweep, first.point, problems);
     const Result<Json> job = sweeps::trial_spec(spec, first.point, first.until);
     if (!job) return;
     Decoded<JobSpec> decoded = decode_job_spec(*job);
@@ -81,24 +91,15 @@ void check_first_job(const Context& context, const SweepSpec& spec,
     if (fits_alone) put_below(checked.problems, "/job");
     // A combination of values that is no job is for constraints to exclude; it is told here.
     if (!fits_alone) put_below(checked.problems, "/job");
-    if (checked.ok())
+    if (checked.ok()) {
         check_class(context, spec, checked.value.spec.queue.job_class, "/job/queue/class",
                     problems);
+        if (auto warning = sweeps::missing_value_warning(spec, checked.value.spec))
+            sweep.warnings.push_back(*std::move(warning));
+    }
     std::ranges::move(checked.problems, std::back_inserter(problems));
 }
 
-// Results of earlier sweeps that the caller sees, as they are now.
-Json known_results(const Context& context, const SweepSpec& spec) {
-    Json known = Json::array();
-    if (!spec.warm_start) return known;
-    std::vector<Problem> problems;
-    for (std::size_t i = 0; i < spec.warm_start->sweeps.size(); ++i) {
-        const std::string& id = spec.warm_start->sweeps[i];
-        const auto sweep = store::find_sweep(context.services.store, id);
-        if (!sweep || !context.who.sees(sweep->project)) {
-            refuse("not_found", fmt::format("there is no sweep {}", id));
-            continue;
-        }
 // Why the results of an earlier sweep say nothing about this one; empty: they do.
 std::string why_unrelated(const SweepSpec& spec, const SweepSpec& earlier) {
     const auto words = [](const ObjectiveSpec& objective) {
@@ -124,6 +125,22 @@ void add_results(const Context& context, const std::string& id, bool same_time, 
     }
 }
 
+// Results of earlier sweeps that the caller sees, as they are now.
+Json known_results(const Context& context, const SweepSpec& spec) {
+    Json known = Json::array();
+    if (!spec.warm_start) return known;
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < spec.warm_start->sweeps.size(); ++i) {
+        const std::string& id = spec.warm_start->sweeps[i];
+        const auto refuse = [&](std::string code, std::string message) {
+            problems.push_back(
+                {fmt::format("/warm_start/sweeps/{}", i), std::move(code), std::move(message)});
+        };
+        const auto sweep = store::find_sweep(context.services.store, id);
+        if (!sweep || !context.who.sees(sweep->project)) {
+            refuse("not_found", fmt::format("there is no sweep {}", id));
+            continue;
+        }
         const SweepSpec earlier = decode_sweep(stored_json(sweep->spec)).value;
         if (const std::string why = why_unrelated(spec, earlier); !why.empty()) {
             refuse("inconsistent", fmt::format("warm_start.sweeps[{}]: the sweep {} {}, so its "
@@ -131,24 +148,21 @@ void add_results(const Context& context, const std::string& id, bool same_time, 
                                                i, id, why));
             continue;
         }
+        add_results(context, id, earlier.algorithm.time_attr == spec.algorithm.time_attr, known);
     }
     throw_problems(problems, "invalid_spec", "the sweep");
     return known;
-        const auto refuse = [&](std::string code, std::string message) {
-            problems.push_back(
-                {fmt::format("/warm_start/sweeps/{}", i), std::move(code), std::move(message)});
-        };
 }
 
-SweepSpec read_sweep_spec(const Context& context) {
-    Decoded<SweepSpec> sweep = decode_sweep(parse_body(context.request));
-    throw_problems(sweep.problems, "invalid_spec", "the sweep");
-    require_project(context.who, context.endpoint.access, sweep.value.project);
-    std::vector<Problem> problems = sweeps::check_sweep(sweep.value);
-    if (problems.empty()) check_first_job(context, sweep.value, problems);
+CheckedSweep read_sweep_spec(const Context& context) {
+    Decoded<SweepSpec> decoded = decode_sweep(parse_body(context.request));
+    throw_problems(decoded.problems, "invalid_spec", "the sweep");
+    require_project(context.who, context.endpoint.access, decoded.value.project);
+    std::vector<Problem> problems = sweeps::check_sweep(decoded.value);
+    CheckedSweep sweep{.spec = std::move(decoded.value)};
+    if (problems.empty()) check_first_job(context, sweep, problems);
     throw_problems(problems, "invalid_spec", "the sweep");
-    return std::move(sweep.value);
-        add_results(context, id, earlier.algorithm.time_attr == spec.algorithm.time_attr, known);
+    return sweep;
 }
 
 // Of a sweep of cross-validations, the split that it has or makes.
@@ -174,7 +188,8 @@ Json combinations(const SweepSpec& spec, const search::Space& space) {
     return search::grid_size(space, search::grid_points_max).combinations;
 }
 
-Response preview_sweep(const SweepSpec& spec) {
+Response preview_sweep(const CheckedSweep& sweep) {
+    const SweepSpec& spec = sweep.spec;
     search::Search search = new_search(spec);
     Json trials = Json::array();
     for (int i = 0; i < previewed_trials; ++i) {
@@ -187,6 +202,7 @@ Response preview_sweep(const SweepSpec& spec) {
     }
     return json_response({{"spec", encode(spec)},
                           {"max_trials", spec.limits.max_trials.value_or(1)},
+                          {"warnings", render_warnings(sweep.warnings)},
                           {"combinations", combinations(spec, search.space())},
                           {"trials", std::move(trials)}});
 }
@@ -194,9 +210,10 @@ Response preview_sweep(const SweepSpec& spec) {
 }    // namespace
 
 Response create_sweep(const Context& context) {
-    SweepSpec spec = read_sweep_spec(context);
+    CheckedSweep sweep = read_sweep_spec(context);
+    SweepSpec& spec = sweep.spec;
     const Json known = known_results(context, spec);
-    if (query_flag(context.request, "dry_run")) return preview_sweep(spec);
+    if (query_flag(context.request, "dry_run")) return preview_sweep(sweep);
     const std::string id = new_id("swp");
     if (spec.name.empty())
         spec.name = fmt::format("{}-{}", spec.objective.metric, id.substr(id.size() - 6));
@@ -217,7 +234,11 @@ Response create_sweep(const Context& context) {
                              .making_splits_max = context.services.limits.making_splits},
                             split);
     if (split) context.services.on_changed();
-    return sweep_response(made, 201).with("Location", "/v1/sweeps/" + id);
+    Json out = render_sweep(made);
+    out["warnings"] = render_warnings(sweep.warnings);
+    return json_response(out, 201)
+        .with("ETag", version_etag(made.version))
+        .with("Location", "/v1/sweeps/" + id);
 }
 
 Response list_sweeps(const Context& context) {

@@ -70,9 +70,9 @@ class SweepCommands(CommandTestCase):
 
     def test_sweep_trials(self):
         rows = self.table(self.ok("sweep", "trials", self.ended_sweep(), "--order", "best"),
-                          "trial", "state", "value", "time", "point", "job", "reason")
+                          "trial", "state", "value", "time", "trained", "point", "job", "reason")
         self.assertEqual([row[1] for row in rows], ["completed"] * 2)
-        self.assertEqual({row[4] for row in rows}, {"train.optimizer.lr=0.01", "train.optimizer.lr=0.021235"})
+        self.assertEqual({row[5] for row in rows}, {"train.optimizer.lr=0.01", "train.optimizer.lr=0.021235"})
 
     def test_sweep_best(self):
         self.assertRegex(self.ok("sweep", "best", self.ended_sweep()), r"trial [01]: .*\n.*lr=0.0(1|212345678)\njob job_.*\ncheckpoint ckp_")

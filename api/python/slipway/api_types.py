@@ -685,6 +685,8 @@ class CrossValidation(TypedDict):
     started_at: str | None
     # preparing: the split is being created; running; cancelling; succeeded, failed or cancelled.
     state: Literal['preparing', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']
+    # What the request probably does not mean. Only in the answer to the request.
+    warnings: NotRequired[list[SpecWarning]]
 
 
 class CrossValidationComparison(TypedDict):
@@ -706,6 +708,8 @@ class CrossValidationFold(TypedDict):
     # Groups and classes in training and validation, as in the report of the split; null if the
     # split was deleted.
     counts: dict[str, Any] | None
+    # Epoch of that evaluation; null until the fold has trained.
+    epoch: int | None
     # Time at which it ended.
     finished_at: str | None
     # Number of the fold, from 0.
@@ -714,8 +718,8 @@ class CrossValidationFold(TypedDict):
     job_id: str | None
     # State of that job; null: it has none, or was deleted.
     job_state: str | None
-    # Metrics of the last evaluation; null for one that is not finite, and `metrics` is null until
-    # the fold has trained.
+    # Metrics of the last evaluation, with early stopping of the best one; null for one that is not
+    # finite, and `metrics` is null until the fold has trained.
     metrics: dict[str, Any] | None
     # Job that predicts its validation samples.
     prediction_id: str | None
@@ -747,8 +751,8 @@ class CrossValidationList(TypedDict):
 
 class CrossValidationOutputs(TypedDict):
     """Outputs of a cross-validation besides the folds' jobs."""
-    # Predict the validation samples of each fold with the fold's last checkpoint, and collect them
-    # in one file.
+    # Predict the validation samples of each fold with the weights that the fold is judged by, and
+    # collect them in one file.
     oof_predictions: NotRequired[bool]
     # Train once more on all samples, without validation, when every fold has succeeded.
     refit_on_all: NotRequired[bool]
@@ -766,6 +770,8 @@ class CrossValidationPreview(TypedDict):
     spec: CrossValidationSpec
     # Existing split that would be used; null: a split would be created.
     split_id: str | None
+    # What the request probably does not mean. Only in the answer to the request.
+    warnings: list[SpecWarning]
 
 
 class CrossValidationReason(TypedDict):
@@ -816,6 +822,9 @@ class CrossValidationSummary(TypedDict):
     """Metrics of a cross-validation over its folds."""
     # True: every fold has succeeded and is part of the summary.
     complete: bool
+    # Metric of early stopping that has chosen the epoch of each fold, on the samples that the fold
+    # is measured on: the values are optimistic. null: values are those of the last epoch.
+    epochs_chosen_by: str | None
     # Numbers of the folds that failed or were cancelled.
     failed_folds: list[int]
     # How many folds are in each state.
@@ -3665,6 +3674,14 @@ class SliceSpec(TypedDict):
     gradient_exchange: NotRequired[Literal['f32', 'bf16']]
 
 
+class SpecWarning(TypedDict):
+    """What a request probably does not mean."""
+    # What may happen, and how to avoid it.
+    message: str
+    # JSON pointer to the field.
+    pointer: str
+
+
 class Split(TypedDict):
     """A stored split of a dataset, which never changes."""
     # Size of the manifest in bytes.
@@ -3935,18 +3952,39 @@ class Sweep(TypedDict):
     state: Literal['running', 'paused', 'stopping', 'finished', 'stopped', 'failed']
     # How many trials are in each state.
     trials: SweepTrialCounts
+    # What the request probably does not mean. Only in the answer to the request.
+    warnings: NotRequired[list[SpecWarning]]
 
 
 class SweepBest(TypedDict):
     """Best trial of a sweep."""
-    # Its best checkpoint that is kept, else its newest one.
+    # Checkpoint whose weights have the value of the trial: saved at its value_time. null:
+    # checkpoint_reason says why there is none.
     checkpoint_id: str | None
-    # Job that measured the best value.
+    # Why checkpoint_id is null.
+    checkpoint_reason: str | None
+    # For a cross-validation: the weights with the value of each fold, in order.
+    folds: list[SweepBestFold]
+    # Job that saved the checkpoint; without one, the newest job of the trial.
     job_id: str | None
     # Job spec with the values of the trial, ready to be submitted.
     spec: dict[str, Any] | None
     # The trial.
     trial: SweepTrial
+
+
+class SweepBestFold(TypedDict):
+    """A fold of the best trial of a sweep."""
+    # Checkpoint whose weights have that value. null: checkpoint_reason says why there is none.
+    checkpoint_id: str | None
+    # Why checkpoint_id is null.
+    checkpoint_reason: str | None
+    # Number of the fold, from 0.
+    fold: int
+    # Job that saved the checkpoint.
+    job_id: str | None
+    # Value of the fold.
+    value: float
 
 
 class SweepBestSummary(TypedDict):
@@ -4109,6 +4147,8 @@ class SweepPreview(TypedDict):
     spec: SweepSpec
     # First trials, before anything has been measured.
     trials: list[SweepPreviewTrial]
+    # What the request probably does not mean. Only in the answer to the request.
+    warnings: list[SpecWarning]
 
 
 class SweepPreviewTrial(TypedDict):

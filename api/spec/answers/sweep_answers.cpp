@@ -65,6 +65,8 @@ const Object<Answer>& sweep_answer_table() {
                    any_text, or_null)
             .field("core_s", "Core-seconds that its jobs have used. Lists leave it out.",
                    Number{.min = 0}, maybe)
+            .field("warnings", warnings_summary, List<Nested<Answer>>{{&spec_warning_table()}},
+                   maybe)
             .field("created_by", "tok_…", any_text, or_null)
             .field("created_at", "Time of creation.", Time{}, known)
             .field("finished_at", "Time at which it ended.", Time{}, or_null);
@@ -99,14 +101,37 @@ const Object<Answer>& sweep_trial_table() {
     return table;
 }
 
+const Object<Answer>& sweep_best_fold_table() {
+    static const auto table =
+        Object<Answer>("SweepBestFold", "A fold of the best trial of a sweep.")
+            .open()
+            .field("fold", "Number of the fold, from 0.", count, known)
+            .field("value", "Value of the fold.", Number{}, known)
+            .field("job_id", "Job that saved the checkpoint.", any_text, or_null)
+            .field("checkpoint_id",
+                   "Checkpoint whose weights have that value. null: checkpoint_reason says why "
+                   "there is none.",
+                   any_text, or_null)
+            .field("checkpoint_reason", "Why checkpoint_id is null.", any_text, or_null);
+    return table;
+}
+
 const Object<Answer>& sweep_best_table() {
     static const auto table =
         Object<Answer>("SweepBest", "Best trial of a sweep.")
             .open()
             .field("trial", "The trial.", Nested<Answer>{&sweep_trial_table()}, known)
-            .field("job_id", "Job that measured the best value.", any_text, or_null)
-            .field("checkpoint_id", "Its best checkpoint that is kept, else its newest one.",
+            .field("job_id",
+                   "Job that saved the checkpoint; without one, the newest job of the trial.",
                    any_text, or_null)
+            .field("checkpoint_id",
+                   "Checkpoint whose weights have the value of the trial: saved at its value_time. "
+                   "null: checkpoint_reason says why there is none.",
+                   any_text, or_null)
+            .field("checkpoint_reason", "Why checkpoint_id is null.", any_text, or_null)
+            .field("folds",
+                   "For a cross-validation: the weights with the value of each fold, in order.",
+                   List<Nested<Answer>>{{&sweep_best_fold_table()}}, known)
             .field("spec", "Job spec with the values of the trial, ready to be submitted.",
                    AnyObject{}, or_null);
     return table;
@@ -132,6 +157,8 @@ const Object<Answer>& sweep_preview_table() {
             .field("spec", "Spec with every default filled in.", Nested<SweepSpec>{&sweep_table()},
                    known)
             .field("max_trials", "Number of trials.", count, known)
+            .field("warnings", warnings_summary, List<Nested<Answer>>{{&spec_warning_table()}},
+                   known)
             .field("combinations", "Points of the grid before conditions and constraints.", count,
                    or_null)
             .field("trials", "First trials, before anything has been measured.",

@@ -49,6 +49,19 @@ where checkpoint.job_id = $1 and checkpoint.deleted_at is null
 order by checkpoint.step desc, checkpoint.created_at desc
 limit 1
 
+-- list_part_checkpoints: the kept ones of the jobs of a part of a parent, the highest step first
+-- in     $1 parent_id  $2 part, such as the number of a trial
+select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
+       checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
+       checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
+       checkpoint.deleted_at, checkpoint.written_by, job.parent_key
+from job
+join checkpoint on checkpoint.job_id = job.id
+where job.parent_id = $1
+  and (job.parent_key = $2 or job.parent_key like $2 || '@%' or job.parent_key like $2 || '-%')
+  and checkpoint.deleted_at is null
+order by checkpoint.step desc, checkpoint.id desc
+
 -- lock_checkpoint: it is to be deleted
 -- in     $1 id
 -- out    job_id, name, pinned, deleted; no row when there is none

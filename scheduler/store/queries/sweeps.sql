@@ -79,7 +79,8 @@ where id = $1 and finished_at is not null
 
 -- list_idle_sweep_checkpoints: of jobs of the sweep that have ended; nobody has pinned or needs them
 -- in     $1 sweep_id  $2 id to begin after  $3 limit
-select checkpoint.id, checkpoint.job_id, job.parent_key
+select checkpoint.id, checkpoint.job_id, job.parent_key, checkpoint.step, checkpoint.epoch,
+       checkpoint.metric_name, checkpoint.metric_value
 from job
 join checkpoint on checkpoint.job_id = job.id
 where job.parent_id = $1

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "scheduler/sweeps/value_checkpoint.h"
 #include "tests/scheduler/sweeps/samples.h"
 
 namespace slipway::sweeps {
@@ -59,6 +60,48 @@ TEST(SweepPlan, the_algorithm_says_how_long_a_trial_trains) {
     EXPECT_FALSE(job["train"].contains("epochs"));
     EXPECT_EQ(job["train"]["optimizer"]["lr"], 0.5);
     EXPECT_EQ(job["project"], "default");
+}
+
+TEST(SweepPlan, the_best_checkpoint_of_a_trial_is_that_of_the_objective) {
+    const auto best_of = [](const Json& changes) {
+        return trial_spec(sweep_spec(changes), {{"train.optimizer.lr", 0.5}}, 0)
+            .value()["checkpoint"]["best"];
+    };
+    EXPECT_EQ(best_of({{"objective", {{"metric", "val_accuracy"}}}}),
+              Json({{"metric", "val_accuracy"}, {"mode", "max"}}));
+    EXPECT_EQ(best_of({{"objective", {{"mode", "max"}}}}),
+              Json({{"metric", "val_loss"}, {"mode", "max"}}));
+    const Json none{{"checkpoint", {{"best", {{"keep", 0}}}}}};
+    EXPECT_EQ(best_of({{"job", none}})["keep"], 1);
+    EXPECT_EQ(best_of({{"job", none}, {"objective", {{"value", "last"}}}})["keep"], 0);
+    EXPECT_EQ(best_of({{"job", {{"checkpoint", {{"best", {{"keep", 3}}}}}}}})["keep"], 3);
+    const Json stops{{"early_stopping", {{"metric", "val_accuracy"}, {"patience", 2}}}};
+    EXPECT_EQ(best_of(fold_changes({{"cross_validation", {{"job", {{"train", stops}}}}}})),
+              Json({{"metric", "val_accuracy"}, {"mode", "max"}}))
+        << "a fold that stops early is judged by its best evaluation";
+}
+
+TEST(SweepPlan, weights_have_a_value_by_their_time_and_their_metric) {
+    const SweepSpec by_epoch = sweep_spec();
+    const auto has = [](const SweepSpec& spec, TrialValue of, store::SavedMeasurement saved) {
+        return has_value(spec, of, saved);
+    };
+    const store::SavedMeasurement saved{
+        .step = 40, .epoch = 4, .metric_name = "val_loss", .metric_value = 0.5};
+    EXPECT_TRUE(has(by_epoch, {4, 0.5}, saved));
+    EXPECT_FALSE(has(by_epoch, {5, 0.5}, saved));
+    EXPECT_FALSE(has(by_epoch, {4, 0.25}, saved)) << "measured by another attempt";
+    EXPECT_FALSE(has(by_epoch, {4, 0.5}, {.step = 43, .epoch = 4})) << "amid an epoch";
+    EXPECT_TRUE(has(by_epoch, {4, 0.5},
+                    {.step = 40, .epoch = 4, .metric_name = "val_accuracy", .metric_value = 0.9}))
+        << "of a sweep before its objective chose the metric";
+    const SweepSpec by_step =
+        sweep_spec({{"algorithm", {{"name", "asha"}, {"max_time", 90}, {"time_attr", "step"}}}});
+    EXPECT_TRUE(has(by_step, {40, 0.5}, saved));
+    EXPECT_FALSE(has(by_step, {4, 0.5}, saved));
+    const SweepSpec within =
+        sweep_spec({{"job", {{"train", {{"steps", 43}, {"epochs", nullptr}}}}}});
+    EXPECT_TRUE(has(within, {5, 0.5}, saved)) << "the last evaluation, amid the fifth epoch";
 }
 
 TEST(SweepPlan, running_trials_are_judged_by_some_algorithms_and_by_a_target) {

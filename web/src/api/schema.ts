@@ -118,10 +118,12 @@ export interface CrossValidation {
   split_id: string;
   started_at: string | null;
   state: "preparing" | "running" | "cancelling" | "succeeded" | "failed" | "cancelled";
+  warnings?: SpecWarning[];
 }
 /** A fold of a cross-validation. */
 export interface CrossValidationFold {
   counts: Record<string, any> | null;
+  epoch: number | null;
   finished_at: string | null;
   fold: number;
   job_id: string | null;
@@ -630,6 +632,8 @@ export interface Slice {
   project: string;
   state: "queued" | "starting" | "compiling" | "running" | "finishing" | "succeeded" | "preempting" | "pausing" | "paused" | "cancelling" | "cancelled" | "failed" | "stopped" | "timed_out" | "expired";
 }
+/** What a request probably does not mean. */
+export interface SpecWarning { message: string; pointer: string; }
 /** A stored split of a dataset, which never changes. */
 export interface Split {
   bytes: number;
@@ -667,7 +671,19 @@ export interface Sweep {
   split_id: string | null;
   state: "running" | "paused" | "stopping" | "finished" | "stopped" | "failed";
   trials: SweepTrialCounts;
+  warnings?: SpecWarning[];
 }
+/** Best trial of a sweep. */
+export interface SweepBest {
+  checkpoint_id: string | null;
+  checkpoint_reason: string | null;
+  folds: SweepBestFold[];
+  job_id: string | null;
+  spec: Record<string, any> | null;
+  trial: SweepTrial;
+}
+/** A fold of the best trial of a sweep. */
+export interface SweepBestFold { checkpoint_id: string | null; checkpoint_reason: string | null; fold: number; job_id: string | null; value: number; }
 /** Best trial so far. */
 export interface SweepBestSummary { trial: number; value: number; }
 /** A decision of a sweep. */

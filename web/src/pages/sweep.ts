@@ -2,7 +2,7 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { get, post, query, type List } from "../api/client";
 import { may } from "../api/me";
-import type { Sweep as SweepObject, SweepParameterImportance, SweepTrial } from "../api/schema";
+import type { Sweep as SweepObject, SweepBest, SweepParameterImportance, SweepTrial } from "../api/schema";
 import { any_value, duration, number, sentence, time } from "../format";
 import { html } from "../html";
 import { href } from "../route";
@@ -32,6 +32,7 @@ interface Shown {
   sweep: SweepObject;
   trials: SweepTrial[]; // the best first, then those without a value
   importance: SweepParameterImportance[];
+  best: SweepBest | null;
   revision: number;
 }
 
@@ -50,13 +51,27 @@ async function read(id: string): Promise<Shown> {
   const path = `/v1/sweeps/${id}`;
   const [sweep, best, all, importance] = await Promise.all([
     get<SweepObject>(path), all_trials(id, "best"), all_trials(id, null), get<List<SweepParameterImportance>>(`${path}/importance`)]);
+  const winner = sweep.best ? await get<SweepBest>(`${path}/best`) : null;
   const listed = new Set(best.map((trial) => trial.number));
-  return { sweep, trials: [...best, ...all.filter((trial) => !listed.has(trial.number))], importance: importance.items, revision: Date.now() };
+  return { sweep, trials: [...best, ...all.filter((trial) => !listed.has(trial.number))], importance: importance.items, best: winner, revision: Date.now() };
 }
 
 /** "trial 4 at 3": at this time of its own it went on with the weights of that trial. */
 function weights_of({ lineage }: SweepTrial): string {
   return lineage.map(({ time, source, source_time }) => `trial ${source}${source_time === time ? "" : `'s of ${source_time}`} at ${time}`).join(", ") || "–";
+}
+
+/** When the value was measured, and how far the trial has trained. */
+function times_of({ cross_validation, algorithm }: SweepObject["spec"]): Column<SweepTrial>[] {
+  const trained: Column<SweepTrial> = { name: cross_validation ? "folds done" : "trained", cell: (trial) => trial.last_time ?? "–" };
+  return cross_validation ? [trained] : [{ name: algorithm?.time_attr ?? "epoch", title: "When the value was measured", cell: (trial) => trial.value_time ?? "–" }, trained];
+}
+
+/** Where the weights with the value of the best trial are. */
+function Weights({ best }: { best: SweepBest }) {
+  if (best.folds.length > 0) return null; // each fold has its own
+  if (!best.checkpoint_id) return html` No checkpoint has this value: ${sentence(best.checkpoint_reason ?? "")}`;
+  return html` Its weights: <code>${best.checkpoint_id}</code> of <a href=${href(`/jobs/${best.job_id}`)}>its job</a>.`;
 }
 
 function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
@@ -69,7 +84,7 @@ function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
     { name: "state", cell: (trial) => html`<${State} state=${trial.state} />` },
     { name: spec.objective?.metric ?? "value", cell: (trial) => number(trial.value) },
     ...folds,
-    { name: spec.cross_validation ? "folds done" : spec.algorithm?.time_attr ?? "epoch", cell: (trial) => trial.last_time ?? "–" },
+    ...times_of(spec),
     ...Object.keys(spec.space ?? {}).map((path): Column<SweepTrial> => ({ name: path, cell: (trial) => any_value(trial.point[path]) })),
     ...lineage,
     { name: "last decision", wide: true, cell: (trial) => trial.reason ?? "" },
@@ -125,7 +140,7 @@ export function Sweep({ id }: { id: string }) {
   const pictures = useMemo(() => value && html`<${Pictures} ...${value} choose=${set_chosen} />`, [value]); // not drawn again when some are chosen
   use_title(value ? `${value.sweep.name}, ${value.sweep.state}` : id);
   if (!value) return html`<${PageState} title=${`Sweep ${id}`} error=${error} back=${{ href: href("/sweeps"), name: "All sweeps" }} />`;
-  const { sweep, trials } = value;
+  const { sweep, trials, best } = value;
   const path = `/v1/sweeps/${id}`;
   const writes = may("editor", sweep.project);
   const ended = ends.includes(sweep.state);
@@ -140,7 +155,7 @@ export function Sweep({ id }: { id: string }) {
     <${ErrorNote} error=${refused ?? error} />
     ${sweep.reason && html`<p class=${sweep.state === "failed" ? "error" : "hint"}>${sentence(sweep.reason.message)}</p>`}
     <${Facts} sweep=${sweep} />
-    ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.</p>
+    ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.${best && html`<${Weights} best=${best} />`}</p>
       ${writes && html`<${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}`}
     ${pictures}
     <h2>Trials${chosen && `: ${shown.length} of ${trials.length}`}</h2>
