@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "scheduler/submission/split_fit_check.h"
 #include "tests/scheduler/cross_validation/samples.h"
 
 namespace slipway {
@@ -40,6 +41,53 @@ TEST_F(CheckedRequest, a_stored_split_needs_two_folds) {
                                 .created_by = token});
     const std::string split = make_split(1);
     EXPECT_THAT(pointers({{"split", nullptr}, {"split_id", split}}), ElementsAre("/split_id"));
+}
+
+// Method: the report of a dataset is all that is known of it, so the checks are asked with reports.
+TEST(SplitFit, tells_what_the_report_knows) {
+    store::Dataset dataset{.name = "points",
+                           .format = "csv",
+                           .options = R"({"group_column": "family"})",
+                           .state = store::DatasetState::ready,
+                           .report = R"({"samples": 20, "group_count": 4,
+                                         "classes": [{"name": "rare", "count": 3},
+                                                     {"name": "usual", "count": 17}]})"};
+    const auto fits = [&](const SplitCreate& split) {
+        return submission::check_split_fit(split, dataset).empty();
+    };
+    using enum SplitMethod;
+    EXPECT_TRUE(fits({.method = kfold, .folds = 20}));
+    EXPECT_FALSE(fits({.method = kfold, .folds = 21}));
+    EXPECT_FALSE(fits({.method = time_series, .folds = 20})) << "the first section only trains";
+    EXPECT_TRUE(fits({.method = group_kfold, .folds = 4}));
+    EXPECT_FALSE(fits({.method = group_kfold, .folds = 5}));
+    EXPECT_FALSE(fits({.method = kfold, .folds = 5, .group_by = "family"}));
+    EXPECT_TRUE(fits({.method = group_kfold, .folds = 5, .group_by = "other"})) << "not counted";
+    const auto warns = [&](const SplitCreate& split) {
+        return submission::rare_class_warning(split, dataset).has_value();
+    };
+    EXPECT_TRUE(warns({.method = stratified_kfold, .folds = 4}));
+    EXPECT_FALSE(warns({.method = stratified_kfold, .folds = 3}));
+    EXPECT_FALSE(warns({.method = kfold, .folds = 4}));
+    dataset.state = store::DatasetState::checking;
+    EXPECT_TRUE(fits({.method = kfold, .folds = 21})) << "nothing is known yet";
+}
+
+TEST_F(CheckedRequest, predictions_need_the_weights_that_are_measured) {
+    const auto job = [](const Json& checkpoint, const Json& train = Json::object()) {
+        return Json{{"job", {{"checkpoint", checkpoint}, {"train", train}}}};
+    };
+    const Json stops{{"early_stopping", {{"metric", "val_loss"}, {"patience", 2}}}};
+    EXPECT_THAT(pointers(job({{"every_epochs", 2}})), ElementsAre());
+    EXPECT_THAT(pointers(job({{"every_epochs", 2}, {"save_final", false}})),
+                ElementsAre("/job/checkpoint/save_final"));
+    EXPECT_THAT(pointers(job({{"every_epochs", 2}}, stops)),
+                ElementsAre("/job/checkpoint/every_epochs"));
+    EXPECT_THAT(pointers(job({{"best", {{"metric", "val_accuracy"}}}}, stops)),
+                ElementsAre("/job/checkpoint/best/metric"));
+    const auto checked = checked_request(request(job(Json::object(), stops)));
+    ASSERT_EQ(checked.value.warnings.size(), 1U);
+    EXPECT_EQ(checked.value.warnings[0].pointer, "/job/train/early_stopping");
 }
 
 TEST_F(CheckedRequest, knows_the_number_of_folds_where_the_request_tells_it) {
