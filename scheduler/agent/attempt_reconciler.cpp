@@ -471,6 +471,7 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
     if (!live.busy) {
         update_stored(found, live);
         if (live.ended) return;
+        limit_output(live);
     }
     if (live.rank == 0 && found.saves_requested > live.saves_requested) {
         live.saves_requested = found.saves_requested;

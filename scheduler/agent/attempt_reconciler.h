@@ -185,6 +185,7 @@ private:
     Tick next_relay(Live& live, std::size_t frames) const;
     static bool is_unrecorded(const Live& live);
     static Tick next_step_of(const Live& live, Tick now);
+    void limit_output(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     static bool is_complete(const Live& live);

@@ -6,6 +6,7 @@
 // alone, so that they wait for nobody else's; the others, which are most, go together. What the
 // supervisor sees of an attempt while a step of it runs is taken in afterwards.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -273,6 +274,19 @@ void AttemptReconciler::record(Live& live) {
     }
 }
 
+/// Of a library that complains in a loop, or of an executor that wants to fill the disk.
+void AttemptReconciler::limit_output(Live& live) {
+    const std::int64_t bytes_max = options_.frames_bytes_max;
+    struct stat found {};
+    if (bytes_max <= 0 || live.failed || lstat((live.folder / "output.log").c_str(), &found) != 0 ||
+        found.st_size <= bytes_max)
+        return;
+    fail(live, "frames_limit",
+         fmt::format("the attempt's process wrote more than {} MiB to its output (output.log; "
+                     "--frames-max-mib)",
+                     bytes_max >> 20));
+}
+
 /// Adds the next frames, if there are any; false when no more are to be expected.
 bool AttemptReconciler::read_words(Live& live, std::deque<Words>& words) {
     const std::int64_t bytes_max = options_.frames_bytes_max;
@@ -339,7 +353,7 @@ Tick AttemptReconciler::next_relay(Live& live, std::size_t frames) const {
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.
 void AttemptReconciler::fail(Live& live, const std::string& code, const std::string& why) {
-    log_error("an attempt failed because a frame of its executor cannot be stored",
+    log_error("an attempt failed because of what its executor reports",
               {{"attempt", live.name()}, {"reason", why}});
     live.done = DoneFrame{.code = code, .message = why};
     live.failed = true;

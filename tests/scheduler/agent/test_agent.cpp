@@ -439,6 +439,17 @@ TEST_F(AgentTest, an_executor_that_says_more_than_an_attempt_may_fails) {
     EXPECT_TRUE(is_gone(key));
 }
 
+TEST_F(AgentTest, an_executor_that_writes_more_output_than_an_attempt_may_fails) {
+    options.frames_bytes_max = 1 << 20;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}, {"output_kib_of_step", "100"}});
+    ASSERT_TRUE(reaches(key.job_id, failed));
+    const auto reason = store::find_job(store, key.job_id)->reason;
+    EXPECT_EQ(reason->code, "frames_limit");
+    EXPECT_NE(reason->message.find("output.log"), std::string::npos) << reason->message;
+    EXPECT_TRUE(is_gone(key));
+}
+
 // Goal: an executor that lies in its run folder decides neither what the agent kills nor what it
 // watches. Method: the test writes the lies while no agent runs.
 TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
