@@ -32,6 +32,8 @@ where number = $1
 delete from schema_migration
 
 -- measure_database: what a dump may take at most, and the version of the server
--- out    bytes, major
+-- out    bytes, major, tables: of the schema that ours would be made in
 select pg_database_size(current_database()) as bytes,
-       current_setting('server_version_num')::integer / 10000 as major
+       current_setting('server_version_num')::integer / 10000 as major,
+       (select count(*) from pg_class
+        where relnamespace = current_schema()::regnamespace and relkind = 'r') as tables

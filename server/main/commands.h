@@ -15,5 +15,11 @@ int doctor(const Options& options);
 int check_node(const Options& options);
 /// 0: every promise of the store is kept; 1: one is broken.
 int verify(const Options& options);
+/// As verify(), of the database at `url`. True: every promise is kept.
+bool verify_database(const std::string& url, const Options& options);
+/// 0: the folder that standard output names has a whole backup.
+int backup(const Options& options);
+/// 0: the home folder has what the backup has; 1: it has, but a promise of the store is broken.
+int restore(const Options& options);
 
 }    // namespace slipway

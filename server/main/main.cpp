@@ -24,6 +24,10 @@ int run(const Options& options) {
             return check_node(options);
         case Command::verify:
             return verify(options);
+        case Command::backup:
+            return backup(options);
+        case Command::restore:
+            return restore(options);
         case Command::version:
             return print_version();
         case Command::serve:

@@ -181,6 +181,38 @@ void add_login_link(CLI::App& app, RawOptions& raw) {
         ->check(CLI::Range(60, 600));
 }
 
+void add_verify(CLI::App& app, RawOptions& raw) {
+    CLI::App* one = add_command(app, raw, "verify",
+                                "Check the consistency of the database; the service may be running",
+                                Command::verify);
+    add_common(*one, raw);
+    one->add_flag("--files", raw.options.verify_files,
+                  "also compare the files of the newest checkpoints that this machine has saved "
+                  "with their SHA-256");
+    one->add_option("--host-name", raw.options.host_name, "name of this machine in the database");
+}
+
+void add_backup(CLI::App& app, RawOptions& raw) {
+    CLI::App* one = add_command(
+        app, raw, "backup",
+        "Copy the database and the store; the service may be running. Prints the backup's name",
+        Command::backup);
+    add_common(*one, raw);
+    one->add_option("folder", raw.options.backup_folder,
+                    "folder in which the backup is made, as slipway-TIME")
+        ->required();
+}
+
+void add_restore(CLI::App& app, RawOptions& raw) {
+    CLI::App* one =
+        add_command(app, raw, "restore",
+                    "Make a home folder, which must be new or empty, from a backup; starts no jobs",
+                    Command::restore);
+    add_common(*one, raw);
+    one->add_option("backup", raw.options.backup_folder, "folder that slipwayd backup has printed")
+        ->required();
+}
+
 void find_database(RawOptions& raw, std::span<const char* const> arguments,
                    std::vector<std::string> config_files) {
     const char* environment = std::getenv("SLIPWAY_DATABASE");
@@ -244,15 +276,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     add_cgroup(*doctor, raw);
     add_launcher_options(*doctor, raw.options);
     add_node(app, raw);
-    CLI::App* verify = add_command(
-        app, raw, "verify", "Check the consistency of the database; the service may be running",
-        Command::verify);
-    add_common(*verify, raw);
-    verify->add_flag("--files", raw.options.verify_files,
-                     "also compare the files of the newest checkpoints that this machine has saved "
-                     "with their SHA-256");
-    verify->add_option("--host-name", raw.options.host_name,
-                       "name of this machine in the database");
+    add_verify(app, raw);
+    add_backup(app, raw);
+    add_restore(app, raw);
     add_command(app, raw, "version", "Print the version", Command::version);
     app.set_version_flag("--version", version_text("slipwayd"), "Print the version and exit");
     app.require_subcommand(0, 1);

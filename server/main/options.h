@@ -15,7 +15,18 @@
 
 namespace slipway {
 
-enum class Command { serve, agent, migrate, login_link, doctor, verify, version, node_check };
+enum class Command {
+    serve,
+    agent,
+    migrate,
+    login_link,
+    doctor,
+    node_check,
+    verify,
+    backup,
+    restore,
+    version
+};
 
 /// Whether executors are confined: not at all; with what the machine can enforce; or not without
 /// everything that `slipwayd doctor` lists as enforceable by some machine, but disk quotas.
@@ -90,6 +101,9 @@ struct Options {
 
     // verify
     bool verify_files = false;
+
+    // backup: the folder to make it in; restore: the backup
+    std::string backup_folder;
 
     // login-link
     std::chrono::seconds link_keep{600};

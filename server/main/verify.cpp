@@ -12,12 +12,11 @@
 #include "api/base/sha256.h"
 #include "scheduler/agent/home_id.h"
 #include "scheduler/artifacts/artifact_store.h"
-#include "scheduler/store/cluster/cluster.h"
-#include "scheduler/store/cluster/layout.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/invariants.h"
 #include "scheduler/store/stored_json.h"
 #include "server/main/commands.h"
+#include "server/main/found_database.h"
 #include "server/main/home.h"
 
 namespace slipway {
@@ -26,28 +25,6 @@ namespace {
 constexpr std::chrono::minutes statement_timeout{30};    // histories of years are read whole
 constexpr int violations_max = 20;                       // of one promise
 constexpr int checkpoints_at_once = 500;
-
-struct VerifiedDatabase {
-    std::unique_ptr<store::Cluster> cluster;    // started by us
-    std::string url;
-};
-
-VerifiedDatabase open_database(const Options& options) {
-    if (!options.database.empty()) return {.cluster = nullptr, .url = options.database};
-    const std::filesystem::path home = home_folder(options.home);
-    const store::ClusterLayout layout = store::layout_of(home);
-    if (store::find_postmaster(layout))
-        return {.cluster = nullptr, .url = store::address_of(layout, "slipway")};
-    if (!std::filesystem::exists(layout.data))
-        throw Error{ErrorCode::not_found,
-                    fmt::format("{} is not the home folder of a service: it has no database",
-                                home.string())};
-    VerifiedDatabase target;
-    target.cluster =
-        std::make_unique<store::Cluster>(store::ClusterOptions{.home = home, .tools = {}});
-    target.url = target.cluster->database_url();
-    return target;
-}
 
 // What is wrong with a file of a checkpoint; empty: nothing.
 std::string file_problem(const std::filesystem::path& folder, const Json& file) {
@@ -111,9 +88,8 @@ bool report(std::string_view name, std::string_view promise,
 
 }    // namespace
 
-int verify(const Options& options) {
-    const VerifiedDatabase target = open_database(options);
-    store::Store store({.database = target.url, .statement_timeout = statement_timeout});
+bool verify_database(const std::string& url, const Options& options) {
+    store::Store store({.database = url, .statement_timeout = statement_timeout});
     bool kept = true;
     for (const store::Invariant& invariant : store::invariants())
         kept = report(invariant.name, invariant.promise,
@@ -125,7 +101,12 @@ int verify(const Options& options) {
                       damaged_checkpoints(store, options)) &&
                kept;
     fmt::print("{}\n", kept ? "Every promise is kept." : "NO: some promises are broken.");
-    return kept ? 0 : 1;
+    return kept;
+}
+
+int verify(const Options& options) {
+    const FoundDatabase database = find_database(options);
+    return verify_database(database.url, options) ? 0 : 1;
 }
 
 }    // namespace slipway

@@ -208,7 +208,8 @@ class Documents(unittest.TestCase):
         self.assertIn("slipwayd is ready at", self.run_blocks("docs/operating.md", [serve]))
         self.service.start()
         self.service.post("/v1/tokens", {"name": "kept", "role": "viewer"})
-        self.run_blocks("docs/operating.md", [retention, tokens, projects, members, backup, restore, verify])
+        self.run_blocks("docs/operating.md", [retention, tokens, projects, members, backup, restore, verify],
+                        ("/srv/backups", str(self.folder / "backups")))
         self.service.stop()
         self.run_blocks("docs/operating.md", [upgrade])
         restored = Service()

@@ -243,11 +243,12 @@ set drained_at   = null,
 where name = $1 and removed_at is null
 
 -- list_garbage: what a host may remove now, the longest due first: its own, what hosts share, and
--- that of hosts which are gone, whose disk another host may have
+-- that of hosts which are gone, whose disk another host may have; nothing during a backup
 -- in     $1 host  $2 limit
 select id, path, tries, coalesce(host = $1, true) as own
 from garbage
-where due_at <= clock_timestamp()
+where (select pg_try_advisory_xact_lock_shared(hashtextextended('slipway garbage', 0)))
+  and due_at <= clock_timestamp()
   and (host is null
        or host = $1
        or not exists (select from host
