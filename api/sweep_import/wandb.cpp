@@ -83,6 +83,14 @@ std::optional<Json> uniform_parameter(SweepDraft& draft, const Json& given,
         return std::nullopt;
     }
     if (kind.has_exponents) {
+        for (const auto& [name, exponent] : {std::pair("min", *low), std::pair("max", *high)})
+            if (!std::isfinite(std::exp(exponent))) {
+                draft.refuse(
+                    fmt::format("{}{} is an exponent of e, and e^{} is too large; for the "
+                                "value itself use the distribution {}_values",
+                                where, name, exponent, kind.name));
+                return std::nullopt;
+            }
         low = std::exp(*low);
         high = std::exp(*high);
     }

@@ -76,6 +76,12 @@ TEST(WandbSweep, exponents_are_of_e) {
     const Json lr = wandb_space("  lr: {distribution: log_uniform, min: -9, max: -2}\n");
     EXPECT_DOUBLE_EQ(lr.at("train.optimizer.lr").at("min").get<double>(), std::exp(-9.0));
     EXPECT_DOUBLE_EQ(lr.at("train.optimizer.lr").at("max").get<double>(), std::exp(-2.0));
+    const std::string said =
+        refusal(wandb_head + "  lr: {distribution: log_uniform, min: 1, max: 1000}\n");
+    EXPECT_NE(said.find("parameters.lr.max is an exponent of e, and e^1000 is too large"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("log_uniform_values"), std::string::npos) << said;
 }
 
 TEST(WandbSweep, a_quantum_that_the_bounds_are_no_multiples_of_is_told) {
