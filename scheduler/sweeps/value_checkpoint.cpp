@@ -61,8 +61,8 @@ std::string why_missing(const SweepSpec& spec, const store::SweepTrial& trial,
         return fmt::format("{} has no checkpoint: {}", what, warning->message);
     if (trial.job_open) return fmt::format("the checkpoint of {} has not been saved yet", what);
     return fmt::format(
-        "the checkpoint of {} is not kept: it was deleted, or a better one that was "
-        "saved after the trial had been ended has taken its place",
+        "the checkpoint of {} is not kept: it was deleted, or its job had trained on before the "
+        "trial was ended",
         what);
 }
 

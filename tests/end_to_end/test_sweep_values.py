@@ -63,6 +63,9 @@ class BestWeights(Weights, SweepCalls, unittest.TestCase):
                 self.assertEqual(self.wait_end(sweep_id)["state"], "finished")
                 best = self.best(sweep_id)
                 trial = best["trial"]
+                if trial["state"] == "stopped" and best["checkpoint_id"] is None:
+                    self.assertIn("trained on", best["checkpoint_reason"])    # by epochs that take no time
+                    continue
                 self.assertIsNone(best["checkpoint_reason"])
                 self.assertEqual(self.measure(best["checkpoint_id"], metric), trial["value"])
                 checkpoint = self.service.get(f"/v1/checkpoints/{best['checkpoint_id']}")
