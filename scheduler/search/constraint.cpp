@@ -1,44 +1,54 @@
-// A recursive descent parser over one table of binary operators by precedence, and an evaluator
-// over JSON values. An outside expression language was the alternative; none of Debian's is small,
-// and a search must not depend on what a library's next version thinks of 1 == true.
+// A recursive descent parser over one table of binary operators by precedence. It writes a flat
+// program for a machine with a stack, since a search may ask a constraint ten thousand times for
+// one point: a tree whose values were JSON took 500 ns a node, of which nearly all was for copies
+// and for looking names up. An outside expression language was the alternative; none of Debian's is
+// small, and a search must not depend on what a library's next version thinks of 1 == true.
 //
-// What holds: a value is a number, a text, a truth or nothing (what does not exist or has no
-// meaning, such as 1 / 0 or 'a' + 1). Nothing satisfies no comparison.
+// What holds: a value is a number, a text, a truth, what a choice may be besides (a list, an
+// object), or nothing (what does not exist or has no meaning, such as 1 / 0 or 'a' + 1). Nothing
+// satisfies no comparison.
 
 #include "scheduler/search/constraint.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
+
+#include "api/base/check.h"
 
 namespace slipway::search {
 
-struct Constraint::Node {
-    enum class Kind { literal, name, list, negation, minus, binary };
-    Kind kind = Kind::literal;
-    Json value;          // of a literal
-    std::string text;    // of a name, or the operator
-    std::vector<std::shared_ptr<const Node>> parts;
-};
-
 namespace {
 
-using Node = Constraint::Node;
-using NodePtr = std::shared_ptr<const Node>;
+using Step = Constraint::Step;
+using enum Constraint::Step::Code;
 
 constexpr int depth_max = 32;
+// Of each level of parentheses a comparison, a sum, a product and a list hold one value.
+constexpr std::size_t stack_max = 256;
+
+struct Operator {
+    std::string_view sign;
+    Step::Code code;
+};
 
 // Loosest first.
-constexpr std::array<std::array<std::string_view, 7>, 5> operators{{
-    {"or"},
-    {"and"},
-    {"==", "!=", "<=", ">=", "<", ">", "in"},
-    {"+", "-"},
-    {"*", "/", "%"},
+constexpr std::array<std::array<Operator, 7>, 5> operators{{
+    {{{"or", skip_if_true}}},
+    {{{"and", skip_if_false}}},
+    {{{"==", equal},
+      {"!=", unequal},
+      {"<=", at_most},
+      {">=", at_least},
+      {"<", below},
+      {">", above},
+      {"in", member}}},
+    {{{"+", sum}, {"-", difference}}},
+    {{{"*", product}, {"/", quotient}, {"%", remainder}}},
 }};
 constexpr std::size_t comparisons = 2;
 
@@ -54,27 +64,36 @@ bool is_name_part(char c) {
     return is_name_start(c) || is_digit(c) || c == '.';
 }
 
+/// What a text is made into. Names are numbered as they come.
+struct Compiled {
+    std::vector<Step> program = {};
+    std::vector<Json> literals = {};
+    std::vector<std::string> names = {};
+};
+
 class ConstraintParser {
 public:
     explicit ConstraintParser(std::string_view text) : text_(text) {}
 
-    NodePtr parse() {
-        NodePtr root = binary(0, 0);
+    /// None: there is a fault.
+    std::optional<Compiled> parse() {
+        bool is_good = binary(0, 0);
         skip_blanks();
-        if (root && at_ != text_.size()) return fail("an operator or the end");
-        return root;
+        if (is_good && at_ != text_.size()) is_good = fail("an operator or the end");
+        if (!is_good) return std::nullopt;
+        check(height_max_ <= stack_max, "the depth of a constraint bounds its stack");
+        return std::move(made_);
     }
 
     const std::string& fault() const { return fault_; }
-    std::set<std::string> take_names() { return std::move(names_); }
 
 private:
-    NodePtr fail(std::string_view wanted) {
-        if (!fault_.empty()) return nullptr;
+    bool fail(std::string_view wanted) {
+        if (!fault_.empty()) return false;
         const std::string_view rest = text_.substr(at_, 12);
         fault_ = fmt::format("expected {} at position {}, got {}", wanted, at_ + 1,
                              rest.empty() ? "the end" : fmt::format("\"{}\"", rest));
-        return nullptr;
+        return false;
     }
 
     void skip_blanks() {
@@ -91,86 +110,103 @@ private:
         return true;
     }
 
-    std::optional<std::string_view> take_operator(std::size_t level) {
-        for (const std::string_view one : operators[level])
-            if (!one.empty() && take(one)) return one;
+    std::optional<Step::Code> take_operator(std::size_t level) {
+        for (const Operator& one : operators[level])
+            if (!one.sign.empty() && take(one.sign)) return one.code;
         return std::nullopt;
     }
 
-    NodePtr binary(std::size_t level, int depth) {
+    bool binary(std::size_t level, int depth) {
         if (level == operators.size()) return unary(depth);
-        if (level == comparisons && take("not")) return negation(depth);
-        NodePtr left = binary(level + 1, depth);
-        while (left) {
-            const auto sign = take_operator(level);
-            if (!sign) break;
-            NodePtr right = level < comparisons ? binary(level + 1, depth)
-                            : *sign == "in"     ? list(depth)
-                                                : binary(level + 1, depth);
-            if (!right) return nullptr;
-            left = make(Node{Node::Kind::binary, {}, std::string(*sign), {left, right}});
+        if (level == comparisons && take("not")) return negated(depth);
+        if (!binary(level + 1, depth)) return false;
+        while (const auto code = take_operator(level)) {
+            const bool is_good = *code == member       ? list(depth)
+                                 : level < comparisons ? truth_of(*code, level, depth)
+                                                       : plain(*code, level, depth);
+            if (!is_good) return false;
             if (level == comparisons) break;    // a < b < c is no comparison of one truth with c
         }
-        return left;
+        return true;
     }
 
-    NodePtr negation(int depth) {
+    bool plain(Step::Code code, std::size_t level, int depth) {
+        if (!binary(level + 1, depth)) return false;
+        add({code}, -1);
+        return true;
+    }
+
+    bool truth_of(Step::Code skip, std::size_t level, int depth) {
+        const std::size_t skipped_at = made_.program.size();
+        add({skip}, -1);
+        if (!binary(level + 1, depth)) return false;
+        add({truth}, 0);
+        end_here(skipped_at);
+        return true;
+    }
+
+    bool negated(int depth) {
         if (depth == depth_max) return fail("at most 32 levels");
-        NodePtr part = binary(comparisons, depth + 1);
-        return part ? make(Node{Node::Kind::negation, {}, "not", {part}}) : nullptr;
+        if (!binary(comparisons, depth + 1)) return false;
+        add({negation}, 0);
+        return true;
     }
 
-    NodePtr list(int depth) {
+    bool list(int depth) {
         if (!take("[")) return fail("a list in brackets");
-        Node node{Node::Kind::list, {}, "", {}};
+        std::vector<std::size_t> members;
         do {
-            NodePtr item = unary(depth + 1);
-            if (!item) return nullptr;
-            node.parts.push_back(std::move(item));
+            if (!unary(depth + 1)) return false;
+            members.push_back(made_.program.size());
+            add({member}, -1);
         } while (take(","));
         if (!take("]")) return fail("\",\" or \"]\"");
-        return make(std::move(node));
+        add({no_member}, 0);
+        for (const std::size_t one : members)
+            end_here(one);
+        return true;
     }
 
-    NodePtr unary(int depth) {
+    bool unary(int depth) {
         skip_blanks();
         if (depth >= depth_max) return fail("at most 32 levels");
         if (take("(")) {
-            NodePtr inner = binary(0, depth + 1);
-            if (inner && !take(")")) return fail("\")\"");
-            return inner;
+            if (!binary(0, depth + 1)) return false;
+            return take(")") || fail("\")\"");
         }
         if (take("-")) {
-            NodePtr part = unary(depth + 1);
-            return part ? make(Node{Node::Kind::minus, {}, "-", {part}}) : nullptr;
+            if (!unary(depth + 1)) return false;
+            add({minus}, 0);
+            return true;
         }
-        if (take("true") || take("True")) return make(Node{Node::Kind::literal, true, "", {}});
-        if (take("false") || take("False")) return make(Node{Node::Kind::literal, false, "", {}});
+        if (take("true") || take("True")) return put(true);
+        if (take("false") || take("False")) return put(false);
         const char next = at_ < text_.size() ? text_[at_] : '\0';
         if (next == '\'' || next == '"') return quoted(next);
-        if (is_digit(next) || next == '.') return number();
-        if (is_name_start(next)) return name();
+        if (is_digit(next) || next == '.') return number_literal();
+        if (is_name_start(next)) return named();
         return fail("a value");
     }
 
-    NodePtr quoted(char mark) {
+    bool quoted(char mark) {
         const std::size_t end = text_.find(mark, at_ + 1);
         if (end == std::string_view::npos) return fail("a closing quotation mark for");
-        Node node{Node::Kind::literal, std::string(text_.substr(at_ + 1, end - at_ - 1)), "", {}};
+        const std::string_view inner = text_.substr(at_ + 1, end - at_ - 1);
         at_ = end + 1;
-        return make(std::move(node));
+        return put(std::string(inner));
     }
 
-    NodePtr number() {
+    bool number_literal() {
         double value = 0;
         const auto [end, error] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
         if (error != std::errc{}) return fail("a number");
         at_ = std::size_t(end - text_.data());
-        return make(Node{Node::Kind::literal, value, "", {}});
+        add({.code = number, .number = value}, 1);
+        return true;
     }
 
-    NodePtr name() {
+    bool named() {
         const std::size_t begin = at_;
         while (at_ < text_.size() && is_name_part(text_[at_]))
             ++at_;
@@ -179,105 +215,173 @@ private:
             at_ = begin;
             return fail("a value");
         }
-        names_.insert(path);
-        return make(Node{Node::Kind::name, {}, std::move(path), {}});
+        const auto known = std::ranges::find(made_.names, path);
+        const auto index = std::uint32_t(known - made_.names.begin());
+        if (known == made_.names.end()) made_.names.push_back(std::move(path));
+        add({.code = name, .target = index}, 1);
+        return true;
     }
 
-    static NodePtr make(Node node) { return std::make_shared<const Node>(std::move(node)); }
+    bool put(Json value) {
+        add({.code = literal, .target = std::uint32_t(made_.literals.size())}, 1);
+        made_.literals.push_back(std::move(value));
+        return true;
+    }
+
+    /// `change`: of the height of the stack.
+    void add(Step step, int change) {
+        made_.program.push_back(step);
+        height_ += std::size_t(change);
+        height_max_ = std::max(height_max_, height_);
+    }
+
+    void end_here(std::size_t step) {
+        made_.program[step].target = std::uint32_t(made_.program.size());
+    }
 
     std::string_view text_;
     std::size_t at_ = 0;
     std::string fault_;
-    std::set<std::string> names_;
+    Compiled made_;
+    std::size_t height_ = 0;
+    std::size_t height_max_ = 0;
 };
 
-bool is_true(const Json& value) {
-    if (value.is_boolean()) return value.get<bool>();
-    return value.is_number() && value.get<double>() != 0;
+Operand arithmetic(Step::Code code, const Operand& a, const Operand& b) {
+    if (a.kind != Operand::Kind::number || b.kind != Operand::Kind::number)
+        return Operand::nothing();
+    if (code == sum) return Operand::of(a.number + b.number);
+    if (code == difference) return Operand::of(a.number - b.number);
+    if (code == product) return Operand::of(a.number * b.number);
+    if (b.number == 0) return Operand::nothing();
+    if (code == quotient) return Operand::of(a.number / b.number);
+    // The sign of the divisor, as in Python.
+    return Operand::of(a.number - b.number * std::floor(a.number / b.number));
 }
 
-Json arithmetic(char sign, double a, double b) {
-    if (sign == '+') return a + b;
-    if (sign == '-') return a - b;
-    if (sign == '*') return a * b;
-    if (b == 0) return nullptr;
-    if (sign == '/') return a / b;
-    return a - b * std::floor(a / b);    // the sign of the divisor, as in Python
+bool is_unequal(const Operand& a, const Operand& b) {
+    if (a.kind == Operand::Kind::nothing || b.kind == Operand::Kind::nothing) return false;
+    const bool are_numbers = a.kind == Operand::Kind::number && b.kind == Operand::Kind::number;
+    if (are_numbers && (std::isnan(a.number) || std::isnan(b.number))) return false;
+    return !is_equal(a, b);
 }
 
-bool ordered(std::string_view sign, const auto& a, const auto& b) {
-    if (sign == "<") return a < b;
-    if (sign == "<=") return a <= b;
-    if (sign == ">") return a > b;
+bool is_ordered(Step::Code code, const auto& a, const auto& b) {
+    if (code == below) return a < b;
+    if (code == at_most) return a <= b;
+    if (code == above) return a > b;
     return a >= b;
 }
 
-bool compared(std::string_view sign, const Json& a, const Json& b) {
-    if (a.is_null() || b.is_null()) return false;
-    if (sign == "==") return a == b;
-    if (sign == "!=") return a != b;
-    if (a.is_number() && b.is_number()) return ordered(sign, a.get<double>(), b.get<double>());
-    if (a.is_string() && b.is_string())
-        return ordered(sign, a.get_ref<const std::string&>(), b.get_ref<const std::string&>());
-    return false;
-}
-
-Json evaluated(const Node& node, const Point& point);
-
-Json evaluated_binary(const Node& node, const Point& point) {
-    const Json left = evaluated(*node.parts[0], point);
-    if (node.text == "or") return is_true(left) || is_true(evaluated(*node.parts[1], point));
-    if (node.text == "and") return is_true(left) && is_true(evaluated(*node.parts[1], point));
-    if (node.text == "in") {
-        for (const NodePtr& item : node.parts[1]->parts)
-            if (compared("==", left, evaluated(*item, point))) return true;
-        return false;
-    }
-    const Json right = evaluated(*node.parts[1], point);
-    const bool is_arithmetic = node.text.size() == 1 && node.text != "<" && node.text != ">";
-    if (!is_arithmetic) return compared(node.text, left, right);
-    if (!left.is_number() || !right.is_number()) return nullptr;
-    return arithmetic(node.text[0], left.get<double>(), right.get<double>());
-}
-
-Json evaluated(const Node& node, const Point& point) {
-    switch (node.kind) {
-        case Node::Kind::literal:
-            return node.value;
-        case Node::Kind::name: {
-            const auto found = point.find(node.text);
-            return found == point.end() ? Json() : found->second;
-        }
-        case Node::Kind::negation:
-            return !is_true(evaluated(*node.parts[0], point));
-        case Node::Kind::minus: {
-            const Json part = evaluated(*node.parts[0], point);
-            return part.is_number() ? Json(-part.get<double>()) : Json();
-        }
-        case Node::Kind::binary:
-            return evaluated_binary(node, point);
-        case Node::Kind::list:
-            break;
-    }
-    return nullptr;
+bool is_compared(Step::Code code, const Operand& a, const Operand& b) {
+    if (code == equal) return is_equal(a, b);
+    if (code == unequal) return is_unequal(a, b);
+    if (a.kind != b.kind) return false;
+    if (a.kind == Operand::Kind::number) return is_ordered(code, a.number, b.number);
+    if (a.kind != Operand::Kind::text) return false;
+    return is_ordered(code, a.json->get_ref<const std::string&>(),
+                      b.json->get_ref<const std::string&>());
 }
 
 }    // namespace
 
+Operand Operand::of(const Json& json) {
+    if (json.is_number()) return {Kind::number, json.get<double>(), &json};
+    if (json.is_boolean()) return {Kind::truth, json.get<bool>() ? 1.0 : 0.0, &json};
+    return {json.is_null() ? Kind::nothing : json.is_string() ? Kind::text : Kind::other, 0, &json};
+}
+
+bool is_equal(const Operand& a, const Operand& b) {
+    if (a.kind != b.kind || a.kind == Operand::Kind::nothing) return false;
+    // Whole numbers above 2^53 are equal only where all their digits are.
+    if (a.json != nullptr && b.json != nullptr) return *a.json == *b.json;
+    return a.number == b.number;
+}
+
 std::variant<Constraint, Constraint::Fault> Constraint::parse(std::string_view text) {
     ConstraintParser parser(text);
+    std::optional<Compiled> made = parser.parse();
+    if (!made) return Fault{parser.fault()};
     Constraint constraint;
-    constraint.root_ = parser.parse();
-    if (!constraint.root_) return Fault{parser.fault()};
     constraint.text_ = text;
-    constraint.names_ = parser.take_names();
+    constraint.names_ = {made->names.begin(), made->names.end()};
+    constraint.program_ = std::move(made->program);
+    constraint.literals_ = std::move(made->literals);
+    for (Step& step : constraint.program_)
+        if (step.code == name)
+            step.target = std::uint32_t(std::ranges::distance(
+                constraint.names_.begin(), constraint.names_.find(made->names[step.target])));
     return constraint;
 }
 
-bool Constraint::holds(const Point& point) const {
-    for (const std::string& name : names_)
-        if (!point.contains(name)) return true;
-    return is_true(evaluated(*root_, point));
+void Constraint::bind(const std::function<std::size_t(const std::string& name)>& slot_of) {
+    slots_.clear();
+    for (const std::string& one : names_)
+        slots_.push_back(std::uint32_t(slot_of(one)));
+}
+
+bool Constraint::holds(std::span<const Operand> slots) const {
+    for (const std::uint32_t slot : slots_)
+        if (slots[slot].kind == Operand::Kind::nothing) return true;
+    std::array<Operand, stack_max>
+        stack;    // not filled: that would take longer than most programs
+    std::size_t height = 0;
+    const auto top = [&]() -> Operand& { return stack[height - 1]; };
+    for (std::size_t i = 0; i < program_.size(); ++i) {
+        const Step& step = program_[i];
+        switch (step.code) {
+            case literal:
+                stack[height++] = Operand::of(literals_[step.target]);
+                break;
+            case number:
+                stack[height++] = Operand::of(step.number);
+                break;
+            case name:
+                stack[height++] = slots[slots_[step.target]];
+                break;
+            case negation:
+                top() = Operand::of_truth(!top().is_true());
+                break;
+            case minus:
+                top() = top().kind == Operand::Kind::number ? Operand::of(-top().number)
+                                                            : Operand::nothing();
+                break;
+            case truth:
+                top() = Operand::of_truth(top().is_true());
+                break;
+            case skip_if_true:
+            case skip_if_false:
+                if (top().is_true() == (step.code == skip_if_true)) {
+                    top() = Operand::of_truth(step.code == skip_if_true);
+                    i = step.target - 1;
+                } else {
+                    --height;
+                }
+                break;
+            case member:
+                --height;
+                if (is_equal(top(), stack[height])) {
+                    top() = Operand::of_truth(true);
+                    i = step.target - 1;
+                }
+                break;
+            case no_member:
+                top() = Operand::of_truth(false);
+                break;
+            case sum:
+            case difference:
+            case product:
+            case quotient:
+            case remainder:
+                --height;
+                top() = arithmetic(step.code, top(), stack[height]);
+                break;
+            default:
+                --height;
+                top() = Operand::of_truth(is_compared(step.code, top(), stack[height]));
+        }
+    }
+    return top().is_true();
 }
 
 }    // namespace slipway::search

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 
@@ -12,13 +13,17 @@ namespace slipway::search {
 namespace {
 
 constexpr std::uint64_t visits_max = 100'000;
+// Of counting the points of a new grid. A value takes as long as ten steps of a constraint.
+constexpr std::uint64_t effort_max = 20'000'000;
+constexpr std::uint64_t effort_of_value = 10;
 constexpr std::uint64_t saturated = std::numeric_limits<std::uint64_t>::max();
 
 /// Goes through the combinations depth first; parents of conditions come before what they decide.
 class GridWalk {
 public:
-    GridWalk(const Space& space, const std::function<bool(const Point&)>& visit)
-        : space_(space), visit_(visit) {
+    GridWalk(const Space& space, const std::function<bool(const Point&)>& visit,
+             std::uint64_t visits = visits_max)
+        : space_(space), visit_(visit), visits_left_(visits) {
         for (const Parameter& parameter : space.parameters())
             spaced_.push_back(parameter.spec.count ? spaced_grid(parameter.spec)
                                                    : std::vector<Json>{});
@@ -30,7 +35,7 @@ public:
 private:
     bool walk(std::size_t index) {
         if (index == space_.parameters().size()) {
-            if (++visits_ > visits_max) return false;
+            if (visits_left_-- == 0) return false;
             return space_.broken_constraint(point_) != nullptr || visit_(point_);
         }
         const Parameter& parameter = space_.parameters()[index];
@@ -50,17 +55,8 @@ private:
     const std::function<bool(const Point&)>& visit_;
     std::vector<std::vector<Json>> spaced_;    // by parameter; empty: without count
     Point point_;
-    std::uint64_t visits_ = 0;
+    std::uint64_t visits_left_;
 };
-
-std::uint64_t combinations_of(const Space& space) {
-    std::uint64_t product = 1;
-    for (const Parameter& parameter : space.parameters()) {
-        const std::uint64_t count = grid_count(parameter.spec).value_or(1);
-        product = count > saturated / product ? saturated : product * count;
-    }
-    return product;
-}
 
 }    // namespace
 
@@ -84,11 +80,24 @@ std::vector<Problem> grid_problems(const Space& space) {
     return problems;
 }
 
+std::uint64_t grid_combinations(const Space& space) {
+    std::uint64_t product = 1;
+    for (const Parameter& parameter : space.parameters()) {
+        const std::uint64_t count = grid_count(parameter.spec).value_or(1);
+        product = count > saturated / product ? saturated : product * count;
+    }
+    return product;
+}
+
 GridSize grid_size(const Space& space, std::uint64_t points_max) {
+    const std::uint64_t effort_of_visit =
+        effort_of_value * space.parameters().size() + space.condition_steps();
     std::uint64_t points = 0;
-    const bool is_whole =
-        GridWalk(space, [&](const Point&) { return ++points <= points_max; }).run();
-    return {combinations_of(space), is_whole ? std::optional(points) : std::nullopt};
+    const bool is_whole = GridWalk(
+                              space, [&](const Point&) { return ++points <= points_max; },
+                              std::min(visits_max, effort_max / effort_of_visit))
+                              .run();
+    return {grid_combinations(space), is_whole ? std::optional(points) : std::nullopt};
 }
 
 std::vector<Point> grid_points(const Space& space, std::uint64_t points_max) {
@@ -101,13 +110,12 @@ std::vector<Point> grid_points(const Space& space, std::uint64_t points_max) {
     return points;
 }
 
-std::optional<Problem> grid_too_large(const Space& space, std::uint64_t points_max) {
-    const GridSize size = grid_size(space, points_max);
+std::optional<Problem> grid_too_large(const GridSize& size, std::uint64_t points_max) {
     if (size.points) return std::nullopt;
     return Problem{
         "/space", "out_of_bounds",
         fmt::format("the grid must have at most {} points, got {} combinations; use fewer values, "
-                    "a smaller count, or random or sobol",
+                    "a smaller count, shorter constraints, or random or sobol",
                     points_max,
                     size.combinations == saturated ? "more than 10^19"
                                                    : fmt::to_string(size.combinations))};

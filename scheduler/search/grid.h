@@ -16,7 +16,7 @@ struct GridSize {
     /// Combinations of all values, whatever conditions and constraints say; saturates at 2^64 - 1.
     std::uint64_t combinations = 0;
     /// Points after conditions and constraints; none: more than the limit, or not counted because
-    /// 100,000 combinations were tried before.
+    /// 100,000 combinations were tried before, fewer with many parameters or long constraints.
     std::optional<std::uint64_t> points;
 };
 
@@ -29,8 +29,11 @@ GridSize grid_size(const Space& space, std::uint64_t points_max);
 /// The points, first parameter slowest; at most `points_max`. grid_problems(space) is empty.
 std::vector<Point> grid_points(const Space& space, std::uint64_t points_max);
 
-/// What is wrong with a grid of more than `points_max` points: says how large it is. None when it
-/// is small enough.
-std::optional<Problem> grid_too_large(const Space& space, std::uint64_t points_max);
+/// As grid_size().combinations, without counting points.
+std::uint64_t grid_combinations(const Space& space);
+
+/// What is wrong with a grid of this size, which may have `points_max` points. None when it is
+/// small enough.
+std::optional<Problem> grid_too_large(const GridSize& size, std::uint64_t points_max);
 
 }    // namespace slipway::search

@@ -43,14 +43,14 @@ double last_quantum(const ParameterSpec& spec, double step) {
     return std::floor((spec.max - spec.min) / step + rounding);
 }
 
-Json number_of(const ParameterSpec& spec, double number) {
-    if (is_integer(spec)) return std::int64_t(number);
-    return number;
+double quantum(const ParameterSpec& spec, double step, double k) {
+    const double number = spec.min + k * step;
+    return is_integer(spec) ? std::trunc(number) : rounded_decimal(number);
 }
 
-Json quantum(const ParameterSpec& spec, double step, double k) {
-    if (is_integer(spec)) return std::int64_t(spec.min + k * step);
-    return rounded_decimal(spec.min + k * step);
+Json json_of(const ParameterSpec& spec, double number) {
+    if (is_integer(spec)) return std::int64_t(number);
+    return number;
 }
 
 /// The bounds of a quantised logarithmic scale: half a quantum beyond min and max.
@@ -65,7 +65,7 @@ LogScale log_scale(const ParameterSpec& spec, std::optional<double> step) {
     return {stable_log(std::max(spec.min - *step / 2, spec.min / 2)), stable_log(last + *step / 2)};
 }
 
-Json log_value(const ParameterSpec& spec, double u) {
+double log_value(const ParameterSpec& spec, double u) {
     const std::optional<double> step = step_of(spec);
     const LogScale scale = log_scale(spec, step);
     const double number = stable_exp(scale.low + (scale.high - scale.low) * u);
@@ -74,14 +74,14 @@ Json log_value(const ParameterSpec& spec, double u) {
     return quantum(spec, *step, std::clamp(k, 0.0, last_quantum(spec, *step)));
 }
 
-Json linear_value(const ParameterSpec& spec, double u) {
+double linear_value(const ParameterSpec& spec, double u) {
     const std::optional<double> step = step_of(spec);
     if (!step) return std::clamp(spec.min + (spec.max - spec.min) * u, spec.min, spec.max);
     const double last = last_quantum(spec, *step);
     return quantum(spec, *step, std::min(std::floor(u * (last + 1)), last));
 }
 
-Json normal_value(const ParameterSpec& spec, double u) {
+double normal_value(const ParameterSpec& spec, double u) {
     const double p = std::clamp(u, probability_min, probability_max);
     double number = spec.mean + spec.std * normal_quantile(p);
     if (spec.type == log_normal) number = stable_exp(number);
@@ -152,7 +152,7 @@ std::vector<Json> spaced_values(const ParameterSpec& spec, std::int64_t count) {
                 std::min(std::floor((number - spec.min) / *step + 0.5), last_quantum(spec, *step));
             number = rounded_decimal(spec.min + k * *step);
         }
-        const Json value = number_of(spec, number);
+        const Json value = json_of(spec, number);
         if (values.empty() || values.back() != value) values.push_back(value);
     }
     return values;
@@ -161,24 +161,30 @@ std::vector<Json> spaced_values(const ParameterSpec& spec, std::int64_t count) {
 }    // namespace
 
 Json value_at(const ParameterSpec& spec, double u) {
+    const Operand value = operand_at(spec, u);
+    return value.json != nullptr ? *value.json : json_of(spec, value.number);
+}
+
+Operand operand_at(const ParameterSpec& spec, double u) {
     switch (spec.type) {
         case constant:
-            return spec.value;
+            return Operand::of(spec.value);
         case choice: {
             const double count = double(spec.values.size());
-            return spec.values[std::size_t(std::min(std::floor(u * count), count - 1))];
+            return Operand::of(
+                spec.values[std::size_t(std::min(std::floor(u * count), count - 1))]);
         }
         case uniform:
         case int_uniform:
-            return linear_value(spec, u);
+            return Operand::of(linear_value(spec, u));
         case log_uniform:
         case log_int_uniform:
-            return log_value(spec, u);
+            return Operand::of(log_value(spec, u));
         case normal:
         case log_normal:
-            return normal_value(spec, u);
+            return Operand::of(normal_value(spec, u));
     }
-    return nullptr;
+    return Operand::nothing();
 }
 
 std::optional<Interval> interval_of(const ParameterSpec& spec, const Json& value) {
@@ -222,7 +228,7 @@ Json grid_value(const ParameterSpec& spec, std::uint64_t index) {
     if (spec.type == constant) return spec.value;
     if (spec.type == choice) return spec.values[index];
     if (spec.count) return spaced_values(spec, *spec.count)[index];
-    return quantum(spec, step_of(spec).value_or(1), double(index));
+    return json_of(spec, quantum(spec, step_of(spec).value_or(1), double(index)));
 }
 
 }    // namespace slipway::search

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "api/spec/search_space.h"
+#include "scheduler/search/operand.h"
 
 namespace slipway::search {
 
@@ -19,6 +20,9 @@ struct Interval {
 
 /// The value at u in [0, 1].
 Json value_at(const ParameterSpec& spec, double u);
+
+/// The same without a copy: what it refers to is part of `spec`.
+Operand operand_at(const ParameterSpec& spec, double u);
 
 /// The numbers that stand for this value; none when the parameter cannot have it.
 std::optional<Interval> interval_of(const ParameterSpec& spec, const Json& value);

@@ -5,7 +5,14 @@
 namespace slipway::search {
 
 /// Who draws. Never renumber: the decisions of stored searches depend on it.
-enum class DrawSite : std::uint32_t { random = 1, sobol = 2, tpe = 3, pbt = 4, initial = 5 };
+enum class DrawSite : std::uint32_t {
+    random = 1,
+    sobol = 2,
+    tpe = 3,
+    pbt = 4,
+    initial = 5,
+    importance = 6
+};
 
 /// Random numbers as a pure function of (seed, site, index, position): SplitMix64 over a hashed key
 /// (Steele, Lea, Flood, 2014). Two draws with different keys are unrelated, so numbers do not

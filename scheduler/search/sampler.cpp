@@ -14,8 +14,8 @@ namespace slipway::search {
 
 namespace {
 
-Proposal no_proposal(std::string reason) {
-    return {.reason = std::move(reason)};
+Proposal no_proposal(std::string reason, std::int64_t effort = 0) {
+    return {.reason = std::move(reason), .effort = effort};
 }
 
 class RandomSampler final : public Sampler {
@@ -61,24 +61,28 @@ public:
                     scramble ? std::optional(inputs.seed) : std::nullopt) {}
 
     Proposal propose(const std::vector<Trial>&, std::int64_t) override {
+        std::int64_t effort = 0;
         for (int tries = 0; tries < draws_max; ++tries) {
             const std::uint32_t index = next_++;
             std::vector<double> unit = sequence_.point(index);
             unit.resize(space_.dimension());
+            effort += space_.effort_of_draw();
+            if (!space_.allows(unit, values_)) continue;
             Point point = space_.point_at(unit);
-            if (space_.broken_constraint(point) != nullptr) continue;
             return {.exists = true,
                     .unit = std::move(unit),
                     .point = std::move(point),
-                    .reason = fmt::format("point {} of the Sobol sequence", index)};
+                    .reason = fmt::format("point {} of the Sobol sequence", index),
+                    .effort = effort};
         }
-        return no_proposal(fmt::format("{} points in a row break a constraint", draws_max));
+        return no_proposal(fmt::format("{} points in a row break a constraint", draws_max), effort);
     }
 
 private:
     const Space& space_;
     SobolSequence sequence_;
     std::uint32_t next_ = 0;
+    std::vector<Operand> values_;    // scratch
 };
 
 }    // namespace
@@ -86,40 +90,50 @@ private:
 Proposal random_proposal(const Space& space, std::uint64_t seed, DrawSite site,
                          std::uint64_t index) {
     Draws draws(seed, site, index);
+    std::vector<double> unit(space.dimension());
+    std::vector<Operand> values;
+    std::int64_t effort = 0;
     for (int tries = 0; tries < draws_max; ++tries) {
-        std::vector<double> unit(space.dimension());
         for (double& u : unit)
             u = draws.next_uniform();
+        effort += space.effort_of_draw();
+        if (!space.allows(unit, values)) continue;
         Point point = space.point_at(unit);
-        if (space.broken_constraint(point) != nullptr) continue;
         return {.exists = true,
                 .unit = std::move(unit),
                 .point = std::move(point),
-                .reason = "drawn at random"};
+                .reason = "drawn at random",
+                .effort = effort};
     }
-    return no_proposal(fmt::format("{} random points in a row break a constraint", draws_max));
+    return no_proposal(fmt::format("{} random points in a row break a constraint", draws_max),
+                       effort);
 }
 
 Proposal completed_proposal(const Space& space, const Point& given, std::uint64_t seed,
                             std::uint64_t index) {
     Draws draws(seed, DrawSite::initial, index);
-    Proposal proposal{.reason = "a point to start with"};
+    std::vector<std::pair<std::size_t, double>> fixed;
+    for (const Parameter& parameter : space.parameters())
+        if (const auto value = given.find(parameter.path);
+            parameter.dimension && value != given.end())
+            fixed.emplace_back(*parameter.dimension,
+                               interval_of(parameter.spec, value->second)->middle());
+    Proposal proposal{.unit = std::vector<double>(space.dimension()),
+                      .reason = "a point to start with"};
+    std::vector<Operand> values;
     for (int tries = 0; tries < draws_max && !proposal.exists; ++tries) {
-        proposal.unit.assign(space.dimension(), 0);
-        for (const Parameter& parameter : space.parameters()) {
-            if (!parameter.dimension) continue;
-            const auto value = given.find(parameter.path);
-            const double u = draws.next_uniform();
-            proposal.unit[*parameter.dimension] =
-                value == given.end() ? u : interval_of(parameter.spec, value->second)->middle();
-        }
-        proposal.point = space.point_at(proposal.unit);
-        // A number that went to the cube and back may have lost its last digit.
-        for (auto& [path, value] : proposal.point)
-            if (const auto one = given.find(path); one != given.end()) value = one->second;
-        proposal.exists = space.broken_constraint(proposal.point) == nullptr;
+        for (double& u : proposal.unit)
+            u = draws.next_uniform();
+        for (const auto& [dimension, u] : fixed)
+            proposal.unit[dimension] = u;
+        proposal.effort += space.effort_of_draw();
+        proposal.exists = space.allows(proposal.unit, values, given);
     }
     if (!proposal.exists) proposal.reason = "no completion of a point to start with is possible";
+    proposal.point = space.point_at(proposal.unit);
+    // A number that went to the cube and back may have lost its last digit.
+    for (auto& [path, value] : proposal.point)
+        if (const auto one = given.find(path); one != given.end()) value = one->second;
     return proposal;
 }
 

@@ -17,6 +17,7 @@ struct Proposal {
     std::vector<double> unit = {};
     Point point = {};
     std::string reason = {};
+    std::int64_t effort = 0;    ///< what it took, in values and steps of constraints
 };
 
 /// A point of an earlier search and what came of it, in the new search's objective.

@@ -96,6 +96,7 @@ std::vector<Decision> Search::ask(const AskEvent& event) {
     if (answer.action == Action::start) {
         const std::int64_t number = std::int64_t(trials_.size());
         const Proposal proposal = propose(number, event.unit);
+        effort_ += proposal.effort;
         if (proposal.exists) {
             start(answer, proposal);
         } else {

@@ -75,6 +75,10 @@ public:
     const Space& space() const { return *space_; }
     const SearchPlan& plan() const { return plan_; }
 
+    /// The work of choosing all points so far, in values and steps of constraints. Replayed asks
+    /// whose points were dear count little.
+    std::int64_t effort() const { return effort_; }
+
     /// The trial with the least loss, by the plan's selection; the first of equal ones. None before
     /// the first finite value. Of cross-validations only those that have every fold.
     std::optional<std::int64_t> best_trial() const { return best_; }
@@ -99,6 +103,7 @@ private:
     std::vector<Trial> trials_;
     std::unique_ptr<Sampler> sampler_;
     std::unique_ptr<TrialPolicy> policy_;
+    std::int64_t effort_ = 0;
     std::string exhausted_;    // why there are no more points; empty: there are
     std::optional<std::int64_t> best_;
     double least_ = worst_loss;    // the loss of the best one

@@ -72,7 +72,28 @@ std::optional<Space> Space::compile(const SearchSpace& source, std::vector<Probl
         if (parameter.spec.type == ParameterType::constant) continue;
         parameter.dimension = space.dimension_++;
     }
+    space.bind_constraints();
     return space;
+}
+
+void Space::bind_constraints() {
+    const auto index_of = [&](const std::string& path) {
+        return std::size_t(find(path) - parameters_.data());
+    };
+    is_read_.assign(parameters_.size(), false);
+    for (Constraint& constraint : constraints_) {
+        constraint.bind(index_of);
+        for (const std::string& name : constraint.names())
+            is_read_[index_of(name)] = true;
+    }
+    parents_.resize(parameters_.size());
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        for (const auto& [parent, values] : parameters_[i].spec.when)
+            parents_[i].push_back(index_of(parent));
+    // Parents come before what depends on them.
+    for (std::size_t i = parameters_.size(); i-- > 0;)
+        for (const std::size_t parent : parents_[i])
+            if (is_read_[i]) is_read_[parent] = true;
 }
 
 const Parameter* Space::find(std::string_view path) const {
@@ -110,10 +131,59 @@ std::optional<std::vector<double>> Space::unit_of(const Point& point) const {
     return unit;
 }
 
+const Constraint* Space::broken(std::span<const Operand> values) const {
+    const auto found = std::ranges::find_if(
+        constraints_, [&](const Constraint& one) { return !one.holds(values); });
+    return found == constraints_.end() ? nullptr : &*found;
+}
+
 const Constraint* Space::broken_constraint(const Point& point) const {
-    const auto broken = std::ranges::find_if(
-        constraints_, [&](const Constraint& one) { return !one.holds(point); });
-    return broken == constraints_.end() ? nullptr : &*broken;
+    if (constraints_.empty()) return nullptr;
+    std::vector<Operand> values(parameters_.size(), Operand::nothing());
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (!is_read_[i]) continue;
+        const auto value = point.find(parameters_[i].path);
+        if (value != point.end()) values[i] = Operand::of(value->second);
+    }
+    return broken(values);
+}
+
+bool Space::allows(std::span<const double> unit, std::vector<Operand>& values,
+                   const Point& given) const {
+    if (constraints_.empty()) return true;
+    values.assign(parameters_.size(), Operand::nothing());
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (!is_read_[i]) continue;
+        const Parameter& parameter = parameters_[i];
+        auto parent = parents_[i].begin();
+        const bool exists = std::ranges::all_of(parameter.spec.when, [&](const auto& condition) {
+            const Operand& value = values[*parent++];
+            return std::ranges::any_of(condition.second, [&](const Json& one) {
+                return is_equal(value, Operand::of(one));
+            });
+        });
+        if (!exists) continue;
+        const auto own = given.find(parameter.path);
+        values[i] =
+            own != given.end()
+                ? Operand::of(own->second)
+                : operand_at(parameter.spec, parameter.dimension ? unit[*parameter.dimension] : 0);
+    }
+    return broken(values) == nullptr;
+}
+
+std::size_t Space::condition_steps() const {
+    std::size_t steps = 0;
+    for (const Constraint& one : constraints_)
+        steps += one.size();
+    for (const Parameter& parameter : parameters_)
+        for (const auto& [parent, values] : parameter.spec.when)
+            steps += values.size();
+    return steps;
+}
+
+std::int64_t Space::effort_of_draw() const {
+    return std::int64_t(parameters_.size() + condition_steps());
 }
 
 }    // namespace slipway::search

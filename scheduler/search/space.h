@@ -17,6 +17,10 @@ struct Parameter {
     std::optional<std::size_t> dimension;
 };
 
+/// What the constraints and conditions of a new space may have in all: a search may ask all of them
+/// for each of draws_max points.
+constexpr std::size_t condition_steps_max = 2000;
+
 /// A search space that can be sampled. Constant after construction.
 class Space {
 public:
@@ -43,9 +47,25 @@ public:
     /// The first constraint that `point` does not satisfy; null: it satisfies all.
     const Constraint* broken_constraint(const Point& point) const;
 
+    /// Whether point_at(unit) satisfies all constraints, without making it: a search that rejects
+    /// thousands of points spends its time here. `given` are values that the point has instead of
+    /// those at `unit`. `values` is the caller's, so that it is allocated once.
+    bool allows(std::span<const double> unit, std::vector<Operand>& values,
+                const Point& given = {}) const;
+
+    /// The steps of all constraints and the values of all conditions.
+    std::size_t condition_steps() const;
+    /// The work of drawing one point: its values and the steps.
+    std::int64_t effort_of_draw() const;
+
 private:
+    void bind_constraints();
+    const Constraint* broken(std::span<const Operand> values) const;
+
     std::vector<Parameter> parameters_;
-    std::vector<Constraint> constraints_;
+    std::vector<Constraint> constraints_;              // slots are the indices of parameters
+    std::vector<std::vector<std::size_t>> parents_;    // by parameter, in the order of its `when`
+    std::vector<bool> is_read_;    // by parameter: constraints, or conditions of what they need
     std::size_t dimension_ = 0;
 };
 

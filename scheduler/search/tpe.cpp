@@ -25,6 +25,10 @@ namespace {
 
 constexpr double good_fraction = 0.15;
 constexpr std::size_t good_max = 25;
+// Each candidate is compared with each result in each parameter. More candidates than the default
+// are taken only as long as choosing one point stays within about half a second.
+constexpr std::int64_t candidates_min = 64;
+constexpr std::int64_t effort_max = 200'000'000;
 
 /// A result as the estimator sees it.
 struct Observation {
@@ -132,11 +136,20 @@ private:
         bool best_is_new = false;
         double best_ratio = 0;
         std::int64_t judged = 0;
-        for (int tries = 0; tries < draws_max && judged < spec_.candidates; ++tries) {
+        std::int64_t effort = 0;
+        const std::int64_t effort_of_candidate =
+            std::int64_t(trials.size() + inputs_.known.size() + 1) *
+            std::int64_t(inputs_.space.dimension());
+        const std::int64_t candidates =
+            std::min(spec_.candidates, std::max(candidates_min, effort_max / effort_of_candidate));
+        std::vector<Operand> values;
+        for (int tries = 0; tries < draws_max && judged < candidates; ++tries) {
             std::vector<double> unit = good.draw(draws);
+            effort += inputs_.space.effort_of_draw();
+            if (!inputs_.space.allows(unit, values)) continue;
             Point point = inputs_.space.point_at(unit);
-            if (inputs_.space.broken_constraint(point) != nullptr) continue;
             ++judged;
+            effort += effort_of_candidate;
             const double ratio = good.log_density(point) - bad.log_density(point);
             if (best_is_new && ratio <= best_ratio) continue;
             const bool is_new = std::ranges::none_of(
@@ -150,6 +163,7 @@ private:
         if (!best.exists)
             return random_proposal(inputs_.space, inputs_.seed, DrawSite::random,
                                    std::uint64_t(number));
+        best.effort = effort;
         best.reason = fmt::format(
             "tpe: best of {} candidates; {:.3g} times as dense among good results as among the "
             "others of {}",

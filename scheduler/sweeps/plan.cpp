@@ -12,6 +12,7 @@
 #include "scheduler/search/grid.h"
 #include "scheduler/search/job_point.h"
 #include "scheduler/search/parameter.h"
+#include "scheduler/search/space_limits.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/submission/continued_spec.h"
 #include "scheduler/submission/measured_check.h"
@@ -327,7 +328,7 @@ void check_grid(SweepSpec& spec, const Space& space, std::vector<Problem>& probl
             std::uint64_t(spec.limits.max_trials.value_or(std::int64_t(search::grid_points_max)));
         const auto size = search::grid_size(space, search::grid_points_max);
         // Fewer trials than points are a choice; more points than a grid may have are not.
-        if (auto too_large = search::grid_too_large(space, search::grid_points_max))
+        if (auto too_large = search::grid_too_large(size, search::grid_points_max))
             found.push_back(std::move(*too_large));
         else if (!spec.limits.max_trials)
             spec.limits.max_trials = std::int64_t(std::min(limit, size.points.value_or(limit)));
@@ -363,6 +364,8 @@ std::vector<Problem> check_sweep(SweepSpec& spec) {
     std::vector<Problem> problems;
     const std::optional<Space> space = Space::compile(spec.search_space(), problems);
     if (!space) return problems;
+    problems = search::space_limit_problems(spec.search_space(), *space);
+    if (!problems.empty()) return problems;    // the rest would take too long
     if (!spec.is_external()) {
         check_project(spec, problems);
         check_taken_paths(spec, problems);

@@ -185,7 +185,7 @@ std::optional<store::SplitUse> split_use(const Context& context, const SweepSpec
 
 Json combinations(const SweepSpec& spec, const search::Space& space) {
     if (sampler_of(spec.algorithm).name != SamplerName::grid) return nullptr;
-    return search::grid_size(space, search::grid_points_max).combinations;
+    return search::grid_combinations(space);
 }
 
 Response preview_sweep(const CheckedSweep& sweep) {

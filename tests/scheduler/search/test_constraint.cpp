@@ -7,13 +7,28 @@
 namespace slipway::search {
 namespace {
 
-const Point tried_point{{"a", 3}, {"b.c", 0.5}, {"name", "adam"}, {"flag", true}};
+const Point tried_point{{"a", 3},
+                        {"b.c", 0.5},
+                        {"name", "adam"},
+                        {"flag", true},
+                        {"big", 9007199254740993},
+                        {"twin", 9007199254740992},
+                        {"list", {1, 2}}};
 
 bool holds(std::string_view text) {
     const auto parsed = Constraint::parse(text);
-    const auto* constraint = std::get_if<Constraint>(&parsed);
-    EXPECT_NE(constraint, nullptr) << text << std::get<Constraint::Fault>(parsed).message;
-    return constraint != nullptr && constraint->holds(tried_point);
+    const auto* found = std::get_if<Constraint>(&parsed);
+    EXPECT_NE(found, nullptr) << text << std::get<Constraint::Fault>(parsed).message;
+    if (found == nullptr) return false;
+    Constraint constraint = *found;
+    std::vector<Operand> slots;
+    constraint.bind([&](const std::string& name) {
+        const auto value = tried_point.find(name);
+        slots.push_back(value == tried_point.end() ? Operand::nothing()
+                                                   : Operand::of(value->second));
+        return slots.size() - 1;
+    });
+    return constraint.holds(slots);
 }
 
 TEST(SearchConstraint, expressions_mean_what_they_say) {
@@ -52,6 +67,16 @@ TEST(SearchConstraint, expressions_mean_what_they_say) {
         {"absent > 3", true},
         {"absent > 3 and a == 4", true},
         {"a <= 1e1", true},
+        {"big == twin", false},
+        {"big != twin", true},
+        {"list == list", true},
+        {"list != a", true},
+        {"list < list", false},
+        {"flag < true", false},
+        {"'a' + 1 != 2", false},
+        {"1e308 * 10 - 1e308 * 10 != 1", false},
+        {"a in [-1, (a + 0)]", true},
+        {"not (a in [1, 2]) and (a or 'x' < 1)", true},
     };
     for (const auto& [text, wanted] : cases)
         EXPECT_EQ(holds(text), wanted) << text;

@@ -26,7 +26,7 @@ TEST(SearchGrid, points_come_in_order_and_once) {
     EXPECT_EQ(grid_size(space, 5).points, std::nullopt);
     EXPECT_EQ(grid_size(space, 5).combinations, 12u);
     EXPECT_EQ(grid_points(space, 5).size(), 5u);
-    EXPECT_FALSE(grid_too_large(space, 6));
+    EXPECT_FALSE(grid_too_large(grid_size(space, 6), 6));
 }
 
 TEST(SearchGrid, continuous_parameters_are_refused) {
@@ -47,9 +47,9 @@ TEST(SearchGrid, a_grid_of_any_size_is_refused_at_once) {
         text += (i ? ", \"p" : "\"p") + std::to_string(i) +
                 R"(": {"type": "int_uniform", "min": 0, "max": 999999999})";
     const Space space = compiled_space(text + "}}");
-    EXPECT_EQ(grid_too_large(space, 1000)->message,
+    EXPECT_EQ(grid_too_large(grid_size(space, 1000), 1000)->message,
               "the grid must have at most 1000 points, got more than 10^19 combinations; use fewer "
-              "values, a smaller count, or random or sobol");
+              "values, a smaller count, shorter constraints, or random or sobol");
 }
 
 TEST(SearchGrid, a_constraint_that_nothing_satisfies_ends) {
