@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t visits_max = 100'000;
 // Of counting the points of a new grid. A value takes as long as ten steps of a constraint.
-constexpr std::uint64_t effort_max = 20'000'000;
-constexpr std::uint64_t effort_of_value = 10;
+constexpr std::uint64_t count_effort_max = 20'000'000;
+constexpr std::uint64_t count_effort_of_value = 10;
 constexpr std::uint64_t saturated = std::numeric_limits<std::uint64_t>::max();
 
 /// Goes through the combinations depth first; parents of conditions come before what they decide.
@@ -91,11 +91,11 @@ std::uint64_t grid_combinations(const Space& space) {
 
 GridSize grid_size(const Space& space, std::uint64_t points_max) {
     const std::uint64_t effort_of_visit =
-        effort_of_value * space.parameters().size() + space.condition_steps();
+        count_effort_of_value * space.parameters().size() + space.condition_steps();
     std::uint64_t points = 0;
     const bool is_whole = GridWalk(
                               space, [&](const Point&) { return ++points <= points_max; },
-                              std::min(visits_max, effort_max / effort_of_visit))
+                              std::min(visits_max, count_effort_max / effort_of_visit))
                               .run();
     return {grid_combinations(space), is_whole ? std::optional(points) : std::nullopt};
 }

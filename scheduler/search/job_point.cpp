@@ -19,6 +19,10 @@ namespace slipway::search {
 namespace {
 
 constexpr std::size_t problems_max = 100;
+// Values that are tried, times parameters: each value is put into a job with all parameters. About
+// half a second.
+constexpr std::size_t check_effort_max = 400'000;
+constexpr std::size_t effort_of_job = 20;    // in parameters: what the decoder does besides
 // Of a normal parameter: one of 10,000 draws is beyond.
 constexpr double tail = 0.0001;
 
@@ -61,6 +65,11 @@ std::optional<std::string> put(Json& job, const std::string& path, const Json& v
                                    way, at->size(), name);
             }
             at = &(*at)[*index];
+        } else if (at->is_null() && !way.empty() && index_of(name, SIZE_MAX)) {
+            return fmt::format(
+                "{0} is not in the job; give the whole list there, \"{0}\": [ … ], "
+                "so that its element {1} can be set",
+                way, name);
         } else if (at->is_object() || at->is_null()) {
             at = &(*at)[name];
         } else {
@@ -123,6 +132,25 @@ std::vector<Probe> probes_of(const ParameterSpec& spec) {
     return probes;
 }
 
+Json first_value(const ParameterSpec& spec) {
+    using enum ParameterType;
+    if (spec.type == constant) return spec.value;
+    if (spec.type == choice) return spec.values.front();
+    return value_at(spec, spec.type == normal || spec.type == log_normal ? 0.5 : 0);
+}
+
+std::optional<Problem> too_many_values(const Space& space) {
+    std::size_t values = 0;
+    for (const Parameter& one : space.parameters())
+        values += std::max<std::size_t>(one.spec.values.size(), 2);
+    const std::size_t values_max = check_effort_max / (effort_of_job + space.parameters().size());
+    if (values <= values_max) return std::nullopt;
+    return Problem{"/space", "out_of_bounds",
+                   fmt::format("{} parameters may have at most {} values in all, got {}: each is "
+                               "tried in the job; use int_uniform with step, or fewer values",
+                               space.parameters().size(), values_max, values)};
+}
+
 class SpaceCheck {
 public:
     SpaceCheck(const Space& space, const Json& job) : space_(space), job_(job) {}
@@ -130,6 +158,8 @@ public:
     std::vector<Problem> run() {
         for (const Parameter& parameter : space_.parameters())
             if (auto problem = unknown_field(parameter)) problems_.push_back(std::move(*problem));
+        if (problems_.empty())
+            if (auto problem = too_many_values(space_)) problems_.push_back(std::move(*problem));
         if (!problems_.empty()) return std::move(problems_);
         check_job();
         for (const Parameter& parameter : space_.parameters())
@@ -149,8 +179,7 @@ private:
         for (const Parameter& one : space_.parameters()) {
             if (!space_.exists(one, point)) continue;
             const auto found = forced.find(one.path);
-            point[one.path] =
-                found == forced.end() ? probes_of(one.spec).front().value : found->second;
+            point[one.path] = found == forced.end() ? first_value(one.spec) : found->second;
         }
         return point;
     }

@@ -48,6 +48,7 @@ Search::Search(Space space, SearchPlan plan)
                                                           .selection = plan_.selection,
                                                           .known = plan_.known});
     policy_ = make_policy(plan_, *space_);
+    points_max_ = space_->points_max();
 }
 
 std::vector<Decision> Search::on(const SearchEvent& event) {
@@ -126,6 +127,9 @@ Proposal Search::propose(std::int64_t number, const std::vector<double>& unit) {
 void Search::start(Decision& answer, const Proposal& proposal) {
     answer.trial = std::int64_t(trials_.size());
     answer.reason = proposal.reason;
+    if (points_max_ && trials_.size() >= *points_max_)
+        answer.reason +=
+            fmt::format("; the space has {} points, so values come again", *points_max_);
     answer.unit = proposal.unit;
     answer.point = proposal.point;
     trials_.push_back({.number = answer.trial,

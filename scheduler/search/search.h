@@ -75,6 +75,9 @@ public:
     const Space& space() const { return *space_; }
     const SearchPlan& plan() const { return plan_; }
 
+    /// How many trials may still be started, as far as is known.
+    std::int64_t startable() const;
+
     /// The work of choosing all points so far, in values and steps of constraints. Replayed asks
     /// whose points were dear count little.
     std::int64_t effort() const { return effort_; }
@@ -89,7 +92,6 @@ private:
     bool add_report(Trial& one, const ReportEvent& event);
     std::vector<Decision> end(const EndEvent& event);
     std::vector<Decision> retry(const RetryEvent& event);
-    std::int64_t startable() const;
     Proposal propose(std::int64_t number, const std::vector<double>& unit);
     double judged_loss(const Trial& one) const;
     void find_best();
@@ -103,6 +105,7 @@ private:
     std::vector<Trial> trials_;
     std::unique_ptr<Sampler> sampler_;
     std::unique_ptr<TrialPolicy> policy_;
+    std::optional<std::uint64_t> points_max_;    // none: very many
     std::int64_t effort_ = 0;
     std::string exhausted_;    // why there are no more points; empty: there are
     std::optional<std::int64_t> best_;

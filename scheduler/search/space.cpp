@@ -172,6 +172,17 @@ bool Space::allows(std::span<const double> unit, std::vector<Operand>& values,
     return broken(values) == nullptr;
 }
 
+std::optional<std::uint64_t> Space::points_max() const {
+    constexpr std::uint64_t large = 1'000'000'000;
+    std::uint64_t points = 1;
+    for (const Parameter& parameter : parameters_) {
+        const auto values = value_count(parameter.spec);
+        if (!values || *values > large || points > large) return std::nullopt;
+        points *= *values;
+    }
+    return points;
+}
+
 std::size_t Space::condition_steps() const {
     std::size_t steps = 0;
     for (const Constraint& one : constraints_)

@@ -53,6 +53,8 @@ public:
     bool allows(std::span<const double> unit, std::vector<Operand>& values,
                 const Point& given = {}) const;
 
+    /// How many points there are at most; none: as many as there are numbers.
+    std::optional<std::uint64_t> points_max() const;
     /// The steps of all constraints and the values of all conditions.
     std::size_t condition_steps() const;
     /// The work of drawing one point: its values and the steps.

@@ -10,7 +10,7 @@ namespace slipway::search {
 namespace {
 
 // Each problem repeats a part of a value, so that many of them would be a large answer.
-constexpr std::size_t problems_max = 20;
+constexpr std::size_t value_problems_max = 20;
 
 std::size_t characters_of(const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -20,7 +20,7 @@ std::size_t characters_of(const Json& value) {
 void check_value(const Json& value, const std::string& pointer, std::vector<Problem>& problems) {
     if (!value.is_string() && !value.is_structured()) return;
     const std::size_t characters = characters_of(value);
-    if (characters <= value_characters_max || problems.size() >= problems_max) return;
+    if (characters <= value_characters_max || problems.size() >= value_problems_max) return;
     problems.push_back({pointer, "out_of_bounds",
                         fmt::format("{} must have at most {} characters, got {}; use a short name "
                                     "and look the text up by it",

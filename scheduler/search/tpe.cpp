@@ -28,7 +28,7 @@ constexpr std::size_t good_max = 25;
 // Each candidate is compared with each result in each parameter. More candidates than the default
 // are taken only as long as choosing one point stays within about half a second.
 constexpr std::int64_t candidates_min = 64;
-constexpr std::int64_t effort_max = 200'000'000;
+constexpr std::int64_t candidate_effort_max = 200'000'000;
 
 /// A result as the estimator sees it.
 struct Observation {
@@ -140,8 +140,8 @@ private:
         const std::int64_t effort_of_candidate =
             std::int64_t(trials.size() + inputs_.known.size() + 1) *
             std::int64_t(inputs_.space.dimension());
-        const std::int64_t candidates =
-            std::min(spec_.candidates, std::max(candidates_min, effort_max / effort_of_candidate));
+        const std::int64_t candidates = std::min(
+            spec_.candidates, std::max(candidates_min, candidate_effort_max / effort_of_candidate));
         std::vector<Operand> values;
         for (int tries = 0; tries < draws_max && judged < candidates; ++tries) {
             std::vector<double> unit = good.draw(draws);

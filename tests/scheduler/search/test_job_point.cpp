@@ -121,6 +121,12 @@ TEST(JobPoint, elements_of_lists_are_reached) {
                                    base)),
               "/space/model.hidden.2 unknown_field the parameter model.hidden.2 cannot be set: "
               "model.hidden is an array of 2 elements, which has no element \"2\"");
+    EXPECT_EQ(first_of(problems_of(R"({"space": {"train.optimizer.betas.0":
+        {"type": "uniform", "min": 0.8, "max": 0.99}}})",
+                                   job())),
+              "/space/train.optimizer.betas.0 unknown_field the parameter train.optimizer.betas.0 "
+              "cannot be set: train.optimizer.betas is not in the job; give the whole list there, "
+              "\"train.optimizer.betas\": [ … ], so that its element 0 can be set");
 }
 
 }    // namespace

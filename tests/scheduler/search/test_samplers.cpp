@@ -194,6 +194,15 @@ TEST(Samplers, tpe_uses_up_a_finite_space_before_it_repeats) {
     EXPECT_GE(seen.size(), 14u);
 }
 
+TEST(Samplers, values_that_come_again_are_told) {
+    const char* space = R"({"space": {"a": {"type": "choice", "values": [1, 2]}}})";
+    Search search(compiled_space(space), plan_of(R"({"name": "random"})", 3));
+    EXPECT_EQ(asked(search).reason, "drawn at random");
+    EXPECT_EQ(asked(search).reason, "drawn at random");
+    EXPECT_EQ(asked(search).reason,
+              "drawn at random; the space has 2 points, so values come again");
+}
+
 TEST(Samplers, tpe_follows_conditions) {
     const char* space = R"({"space": {
         "kind": {"type": "choice", "values": ["a", "b"]},

@@ -42,6 +42,33 @@ TEST(SweepPlan, every_wrong_body_is_refused_at_its_place) {
     }
 }
 
+// Goal: what would take long for each of thousands of points, or much memory for each trial, is
+// refused with the field and what to do.
+TEST(SweepPlan, what_costs_too_much_is_refused) {
+    const auto message = [](const Json& changes) {
+        const auto problems = problems_of(sweep_body(changes));
+        return problems.empty() ? "" : problems[0].pointer + " " + problems[0].message;
+    };
+    std::string sum = "train.optimizer.lr";
+    while (sum.size() < 960)
+        sum += "+train.optimizer.lr";
+    EXPECT_EQ(message({{"constraints", std::vector<std::string>(16, sum + " > 0")}}), "");
+    EXPECT_THAT(message({{"constraints", std::vector<std::string>(60, sum + " > 0")}}),
+                ::testing::StartsWith("/constraints the names, values and operators of all "
+                                      "constraints and the values of all `when` must be at most "
+                                      "2000, got "));
+    const Json texts{{"type", "choice"}, {"values", {"adam", std::string(1001, 'x')}}};
+    EXPECT_EQ(message({{"space", {{"train.optimizer.name", texts}}}}),
+              "/space/train.optimizer.name/values/1 space.train.optimizer.name.values[1] must have "
+              "at most 1000 characters, got 1001; use a short name and look the text up by it");
+    std::vector<int> many;
+    for (int i = 0; i < 9900; ++i)
+        many.push_back(i);
+    const Json numbers{{"type", "choice"}, {"values", many}};
+    EXPECT_THAT(message({{"space", {{"train.seed", numbers}, {"model.seed", numbers}}}}),
+                ::testing::StartsWith("/space"));
+}
+
 TEST(SweepPlan, a_grid_says_how_many_trials_there_are) {
     const Json grid{{"space",
                      {{"train.optimizer.lr",
