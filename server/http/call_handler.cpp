@@ -86,6 +86,7 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     asio::steady_timer timer(connection.wire->executor());
     const Tick first_call = connection.core.clock.tick();
     exchange.request.asked_at = system_clock().tick();
+    exchange.request.client_has_left = [&connection] { return connection.wire->has_ended(); };
     if (is_gathered(exchange)) {
         const bool ran = co_await call_gathered(connection, exchange);
         if (!ran || !exchange.response.alone) co_return;

@@ -55,6 +55,9 @@ struct Request {
     std::string host = {};
     bool secure = false;                           ///< over TLS
     std::shared_ptr<const void> admission = {};    ///< what the route's Admission found, if it ran
+    /// Whether the client has closed its end meanwhile; from any thread, while the handler runs.
+    /// Unset outside of a server.
+    std::function<bool()> client_has_left = {};
     double waited_s = 0;    ///< since the first call of the handler (Response::again_after_s)
     /// When all of it was there, by system_clock(); the maximum means now.
     Tick asked_at = Tick::max();

@@ -1,5 +1,7 @@
 #include "server/http/wire.h"
 
+#include <poll.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -62,6 +64,7 @@ public:
     template <class... Arguments>
     explicit WireOver(Arguments&&... arguments)
         : stream_(std::forward<Arguments>(arguments)...),
+          descriptor_(socket_of(stream_).native_handle()),
           alarm_(std::make_shared<Alarm>(socket_of(stream_))) {
         ErrorOfIo ignored;    // delay costs speed, not correctness
         socket_of(stream_).set_option(tcp::no_delay(true), ignored);
@@ -94,6 +97,10 @@ public:
         ErrorOfIo ignored;    // it is not used again
         socket_of(stream_).close(ignored);
     }
+    bool has_ended() const override {
+        pollfd end{.fd = descriptor_, .events = POLLRDHUP, .revents = 0};
+        return poll(&end, 1, 0) > 0;
+    }
     asio::any_io_executor executor() override { return socket_of(stream_).get_executor(); }
 
 protected:
@@ -104,6 +111,7 @@ protected:
     }
 
     Stream stream_;
+    const int descriptor_;                  // of the socket, for other threads than its strand
     const std::shared_ptr<Alarm> alarm_;    // shared: see Alarm
     std::optional<asio::steady_timer::time_point> deadline_;
 };

@@ -38,6 +38,8 @@ public:
     virtual void cancel() = 0;
     virtual void close() = 0;
     virtual bool secure() const = 0;
+    /// Whether the other end sends nothing more. From any thread.
+    virtual bool has_ended() const = 0;
     virtual asio::any_io_executor executor() = 0;
 };
 
