@@ -88,7 +88,7 @@ LogPage read_logs(const Context& context, const std::string& job_id) {
     const auto limit = static_cast<std::size_t>(query_number(request, "limit", 500));
     const LogFilter filter{.least_level = level_rank(query_text(request, "level")),
                            .part = lower_case(query_text(request, "q"))};
-    store::EventQuery query{.after_seq = query_number(request, "after", 0),
+    store::EventQuery query{.after_seq = query_sequence(request),
                             .types = {"log", "warning"},
                             .limit = 1000,
                             .newest = false};

@@ -48,6 +48,10 @@ std::int64_t query_number(const Request& request, std::string_view name, std::in
     return parse_number(request.query(name).value_or("")).value_or(standard);
 }
 
+std::int64_t query_sequence(const Request& request) {
+    return query_number(request, "cursor", query_number(request, "after", 0));
+}
+
 std::optional<Instant> query_time(const Request& request, std::string_view name) {
     const auto time = parse_rfc3339(request.query(name).value_or(""));
     return time ? std::optional(*time) : std::nullopt;

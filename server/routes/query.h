@@ -22,6 +22,8 @@ void require_query(const Request& request, const Endpoint& endpoint);
 std::string query_text(const Request& request, std::string_view name);
 /// The number, or `standard` when absent.
 std::int64_t query_number(const Request& request, std::string_view name, std::int64_t standard);
+/// Where a list by sequence numbers goes on: `cursor`, or `after`, or 0.
+std::int64_t query_sequence(const Request& request);
 /// The time, or none when absent.
 std::optional<Instant> query_time(const Request& request, std::string_view name);
 /// "true" is true; absent is false.

@@ -39,7 +39,7 @@ Json render_fold_weights(const std::vector<sweeps::FoldCheckpoint>& folds) {
 std::vector<store::SweepEvent> log_page(const Context& context, const store::Sweep& sweep) {
     const int limit = int(query_number(context.request, "limit", 50));
     return store::list_sweep_events(context.services.store, sweep.id,
-                                    query_number(context.request, "after", 0), limit);
+                                    query_sequence(context.request), limit);
 }
 
 Json decision_line(const store::SweepEvent& entry, Json detail) {

@@ -18,7 +18,8 @@ bool wants_event_stream(const Request& request) {
 
 std::int64_t requested_event_cursor(const Request& request) {
     const auto header = request.header("last-event-id");
-    const auto given = header ? header : request.query("after");
+    const auto after = request.query("after");
+    const auto given = header ? header : after ? after : request.query("cursor");
     if (!given || given->empty()) return 0;
     const auto number = parse_decimal(*given);
     if (!number || *number > INT64_MAX)

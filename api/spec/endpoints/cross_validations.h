@@ -27,6 +27,7 @@ inline constexpr auto compared_with = std::to_array<QueryParameter>({
 inline constexpr auto cross_validation_event_types =
     std::to_array<std::string_view>({"state", "progress", "end"});
 inline constexpr auto cross_validation_events = std::to_array<QueryParameter>({
+    sequence_cursor,
     {.name = "after",
      .type = QueryType::integer,
      .summary = "Only events after this sequence number; same as Last-Event-ID.",

@@ -18,6 +18,7 @@ inline constexpr auto graph_forms =
     std::to_array<std::string_view>({"json", "ir", "stablehlo", "dot", "program"});
 inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
 inline constexpr auto event_query = std::to_array<QueryParameter>({
+    sequence_cursor,
     {.name = "after",
      .type = QueryType::integer,
      .summary = "Only events after this sequence number; same as Last-Event-ID.",
@@ -35,6 +36,7 @@ inline constexpr auto event_query = std::to_array<QueryParameter>({
      .standard = "500"},
 });
 inline constexpr auto log_query = std::to_array<QueryParameter>({
+    sequence_cursor,
     {.name = "after",
      .type = QueryType::integer,
      .summary = "Only lines after this sequence number.",

@@ -27,6 +27,13 @@ inline constexpr QueryParameter limit{.name = "limit",
                                       .standard = "50"};
 inline constexpr QueryParameter cursor{.name = "cursor",
                                        .summary = "The next_cursor of the previous page."};
+/// Of lists whose order is that of sequence numbers; these also have `after`.
+inline constexpr QueryParameter sequence_cursor{
+    .name = "cursor",
+    .type = QueryType::integer,
+    .summary = "The next_cursor of the previous page; same as after.",
+    .min = 0,
+    .max = INT64_MAX};
 inline constexpr QueryParameter project{.name = "project",
                                         .summary = "Only items of this project."};
 inline constexpr QueryParameter dry_run{

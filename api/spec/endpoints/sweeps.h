@@ -47,6 +47,7 @@ inline constexpr auto trial_list = std::to_array<QueryParameter>({
 });
 inline constexpr auto log_list = std::to_array<QueryParameter>({
     limit,
+    sequence_cursor,
     {.name = "after",
      .type = QueryType::integer,
      .summary = "Only entries with a sequence number above this one.",
@@ -59,6 +60,7 @@ inline constexpr auto sweep_event_types =
     std::to_array<std::string_view>({"entry", "state", "end"});
 inline constexpr auto sweep_events = std::to_array<QueryParameter>({
     limit,
+    sequence_cursor,
     {.name = "after",
      .type = QueryType::integer,
      .summary = "Only entries with a sequence number above this one; same as Last-Event-ID.",
