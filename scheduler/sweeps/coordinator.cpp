@@ -27,6 +27,9 @@ using search::TrialState;
 
 /// Of one step, so that a transaction stays small.
 constexpr int asks_at_once = 100;
+// Likewise (search::Search::effort): about 50 ms. All sweeps of a database have one thread.
+constexpr std::int64_t effort_of_step = 20'000'000;
+constexpr const char* slow_code = "slow_search";
 constexpr std::int64_t failures_without_result_max = 10;
 
 bool is_running(const SweepRun& run, std::int64_t number) {
@@ -256,11 +259,27 @@ void start_again(SweepRun& run, CoordinatorStep& step, std::int64_t& open) {
     }
 }
 
+/// Why a sweep that runs starts fewer trials than it may.
+void tell_slowness(SweepRun& run, CoordinatorStep& step) {
+    const bool is_told = run.sweep.reason && run.sweep.reason->code == slow_code;
+    if (step.has_used_its_slice && !run.sweep.reason) {
+        enter(run, step, SweepState::running,
+              store::Reason{slow_code,
+                            "choosing points takes long (constraints that most points violate, "
+                            "many parameters or many results), so other sweeps go first"});
+    } else if (is_told && !step.has_used_its_slice && !step.log.events.empty()) {
+        enter(run, step, SweepState::running, std::nullopt);
+    }
+}
+
 void ask(SweepRun& run, CoordinatorStep& step) {
     std::int64_t open = open_count(run);
     start_again(run, step, open);
+    const std::int64_t effort_before = run.search.effort();
     for (int asked = 0; asked < asks_at_once; ++asked) {
         if (run.waits || open >= run.sweep.max_concurrent) break;
+        step.has_used_its_slice = run.search.effort() - effort_before >= effort_of_step;
+        if (step.has_used_its_slice) break;
         take(run, step.log, search::AskEvent{});
         for (const search::Decision& decision : step.log.events.back().decisions) {
             if (decision.action != Action::start && decision.action != Action::resume) continue;
@@ -268,6 +287,7 @@ void ask(SweepRun& run, CoordinatorStep& step) {
             ++open;
         }
     }
+    tell_slowness(run, step);
     if (run.is_over && open == 0) finish_over(run, step);
 }
 

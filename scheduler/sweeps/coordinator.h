@@ -54,6 +54,8 @@ struct CoordinatorStep {
     std::map<std::int64_t, store::Reason> ends{};    ///< trials whose open jobs end, and why
     std::optional<SweepState> state{};
     std::optional<store::Reason> reason{};
+    /// More trials could be started, and choosing their points is for the next step.
+    bool has_used_its_slice = false;
 
     bool is_empty() const {
         return log.events.empty() && log.changed.empty() && jobs.empty() && ends.empty() && !state;

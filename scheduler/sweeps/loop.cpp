@@ -144,6 +144,8 @@ struct SweepLoop::Parts {
     };
     std::map<std::string, Followed> runs;
     std::set<std::string> failing;    // sweeps whose last step failed, for the log
+    std::set<std::string> behind;     // sweeps whose last step was cut short
+    std::string served;               // the last of these
     std::set<store::Right> lost_rights;
     Tick rights_read{};
     std::vector<std::string> watched;
@@ -177,6 +179,7 @@ struct SweepLoop::Parts {
                 std::max(Tick::duration::zero(), began + whole - clock.tick()));
         };
         while (!stop.stop_requested()) {
+            if (!behind.empty()) break;
             const auto heard = listener.wait(left(options.tick));
             const bool is_worth_it = std::ranges::any_of(heard, [this](const std::string& topic) {
                 return topic.starts_with("swp_") || topic == store::Listener::missed ||
@@ -213,11 +216,32 @@ struct SweepLoop::Parts {
         if (!active.empty()) {
             read_rights(active);
             read_open_jobs(jobs);
-            for (const store::ActiveSweep& sweep : active)
-                follow(sweep, jobs[sweep.id]);
+            follow_all(active, jobs);
             keep_watched();
         }
         if (clock.tick() - ended_read >= options.tick) tidy_ended();
+    }
+
+    /// Sweeps whose points are quickly chosen go first; the others have some time, in turns.
+    void follow_all(const std::vector<store::ActiveSweep>& active,
+                    std::map<std::string, OpenJobs>& jobs) {
+        std::map<std::string, const store::ActiveSweep*> slow;
+        for (const store::ActiveSweep& sweep : active) {
+            if (behind.contains(sweep.id))
+                slow[sweep.id] = &sweep;
+            else
+                follow(sweep, jobs[sweep.id]);
+        }
+        std::erase_if(behind, [&](const std::string& id) { return !jobs.contains(id); });
+        const Tick began = clock.tick();
+        for (std::size_t left = slow.size(); left > 0; --left) {
+            auto next = slow.upper_bound(served);
+            if (next == slow.end()) next = slow.begin();
+            served = next->first;
+            follow(*next->second, jobs[served]);
+            if (clock.tick() - began >= options.slow_sweeps_for) break;
+        }
+        counts.behind = std::int64_t(behind.size());
     }
 
     /// Trials that may be ended for what they report are followed.
@@ -347,6 +371,12 @@ struct SweepLoop::Parts {
         if (!has_folds(followed.run)) return;
         move_jobs(followed.run, jobs);
         CoordinatorStep step = advance(followed.run, observe(followed, jobs));
+        if (step.has_used_its_slice) {
+            ++counts.slices_used;
+            behind.insert(sweep.id);
+        } else {
+            behind.erase(sweep.id);
+        }
         if (step.is_empty()) return tidy_now_and_then(followed);
         followed.is_untidy = true;
         write(followed.run, step);

@@ -18,6 +18,9 @@ struct SweepLoopOptions {
     /// How often the values of a sweep's running jobs are read; those of a job that has ended at
     /// once.
     std::chrono::milliseconds values_every{500};
+    /// How long those sweeps have in each look whose last step was cut short; at least one of them
+    /// takes a step.
+    std::chrono::milliseconds slow_sweeps_for{200};
     /// Called after jobs were made.
     std::function<void()> on_queued = [] {};
 };
@@ -28,6 +31,8 @@ struct SweepLoopCounts {
     std::int64_t active = 0;    ///< sweeps that have not ended
     std::int64_t steps = 0;
     std::int64_t failed_steps = 0;
+    std::int64_t slices_used = 0;            ///< steps that choosing points has cut short
+    std::int64_t behind = 0;                 ///< sweeps that take turns, since their steps are
     std::int64_t jobs = 0;                   ///< that were made for trials
     std::int64_t deleted_checkpoints = 0;    ///< of trials that were passed by
     std::int64_t trimmed_reports = 0;        ///< likewise: without programs and timeline

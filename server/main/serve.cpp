@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -171,9 +172,24 @@ std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
                 "Webhook messages that were given up after their last attempt.", counts.failed)};
 }
 
+/// The loop starts after the server, and ends after its last request.
+struct SweepSamples {
+    std::atomic<const sweeps::SweepLoop*> loop{nullptr};
+};
+
+std::vector<PrometheusSample> samples_of(const sweeps::SweepLoopCounts& counts) {
+    return {{"slipway_sweeps_behind",
+             "Sweeps whose points take so long to choose that they take turns.", false,
+             double(counts.behind)},
+            {"slipway_sweeps_slices_used_total",
+             "Steps of sweeps that were cut short since choosing points took too long.", true,
+             double(counts.slices_used)}};
+}
+
 // What the routes ask of the rest of the service.
-void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
-          store::Store& store, const std::vector<AgentOptions>& agents) {
+std::shared_ptr<SweepSamples> wire(Services& services, Scheduler& scheduler,
+                                   WebhookDispatcher& webhooks, store::Store& store,
+                                   const std::vector<AgentOptions>& agents) {
     std::set<std::shared_ptr<const Launcher>> launchers;    // hosts share them
     for (const AgentOptions& agent : agents)
         launchers.insert(agent.launcher);
@@ -190,25 +206,31 @@ void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
-    services.metric_samples = [&scheduler, &webhooks] {
+    const auto sweeps_counted = std::make_shared<SweepSamples>();
+    services.metric_samples = [&scheduler, &webhooks, sweeps_counted] {
         std::vector<PrometheusSample> samples = scheduler.metric_samples();
         std::ranges::move(samples_of(webhooks.counts()), std::back_inserter(samples));
+        if (const sweeps::SweepLoop* loop = sweeps_counted->loop)
+            std::ranges::move(samples_of(loop->counts()), std::back_inserter(samples));
         return samples;
     };
     services.on_webhook = [&webhooks] { webhooks.wake(); };
     services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
+    return sweeps_counted;
 }
 
 // Jobs of trials are in the same queue as those of users, and under the same limit.
 std::unique_ptr<sweeps::SweepLoop> start_sweeps(store::Store& store, Services& services,
-                                                Scheduler& scheduler) {
-    return std::make_unique<sweeps::SweepLoop>(
+                                                Scheduler& scheduler, SweepSamples& counted) {
+    auto loop = std::make_unique<sweeps::SweepLoop>(
         store,
         submission::QueueLimit{.queued = *services.queued_jobs,
                                .jobs_max = services.limits.queued_jobs},
         sweeps::SweepLoopOptions{.on_queued = [&scheduler] { scheduler.wake_maintenance(); }},
         services.clock);
+    counted.loop = loop.get();
+    return loop;
 }
 
 /// What all parts find in the store.
@@ -284,7 +306,7 @@ int serve(const Options& given, StopSignals& signals) {
     services.outgoing = &outgoing;
     store::Store webhook_store(webhook_store_options(database));
     WebhookDispatcher webhooks(webhook_store, webhook_options, clock);
-    wire(services, scheduler, webhooks, requests, agents);
+    const auto sweeps_counted = wire(services, scheduler, webhooks, requests, agents);
     wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.
@@ -292,7 +314,7 @@ int serve(const Options& given, StopSignals& signals) {
     server.start();
     scheduler.start(store, agents, maintenance_options(options), coordinator_options(options, home),
                     clock);
-    auto sweep_loop = start_sweeps(store, services, scheduler);
+    auto sweep_loop = start_sweeps(store, services, scheduler, *sweeps_counted);
     say_where(options, home, server.port());
 
     const OperatorRequest asked = signals.wait();

@@ -240,6 +240,30 @@ TEST(Coordinator, trials_without_progress_end_the_sweep) {
 }
 
 // Method: the log of a run, written and read, is replayed into a new one.
+// Goal: a sweep whose points are hard to find takes small steps, and says so while it does.
+// Method: one of 300 points satisfies the constraints, which have nearly 2,000 steps.
+TEST(Coordinator, choosing_points_takes_no_longer_than_a_slice) {
+    std::string sum = "train.optimizer.lr";
+    while (sum.size() < 960)
+        sum += "+train.optimizer.lr";
+    Json constraints = Json::array({"train.optimizer.lr < 0.0001023"});
+    for (int i = 0; i < 16; ++i)
+        constraints.push_back(sum + " > 0");
+    SweepRun run = new_run(
+        {{"constraints", constraints}, {"limits", {{"max_trials", 100}, {"max_concurrent", 100}}}});
+    const auto first = advance(run, {});
+    EXPECT_TRUE(first.has_used_its_slice);
+    EXPECT_GE(first.jobs.size(), 1U);
+    EXPECT_LT(first.jobs.size(), 100U);
+    EXPECT_EQ(first.state, SweepState::running);
+    EXPECT_EQ(run.sweep.reason->code, "slow_search");
+    bool is_slow = true;
+    for (int steps = 0; is_slow && steps < 100; ++steps)
+        is_slow = advance(run, {}).has_used_its_slice;
+    EXPECT_EQ(run.search.trials().size(), 100U);
+    EXPECT_FALSE(run.sweep.reason) << run.sweep.reason->code;
+}
+
 TEST(Coordinator, a_log_line_comes_back_as_it_was) {
     const double infinity = std::numeric_limits<double>::infinity();
     const std::vector<search::SearchEvent> events{search::AskEvent{},
