@@ -35,17 +35,12 @@ constexpr std::size_t id_bytes = 16;
 constexpr std::size_t probe_bytes = 64 << 10;
 constexpr int look_every_ms = 200;
 
-/// What hosts share.
-fs::path shared_folder(const ArtifactStore& artifacts) {
-    return artifacts.folder(Artifact::checkpoint).parent_path();
-}
-
 fs::path mark_folder(const ArtifactStore& artifacts) {
-    return shared_folder(artifacts) / "hosts";
+    return artifacts.shared_folder() / "hosts";
 }
 
 fs::path id_file(const ArtifactStore& artifacts) {
-    return shared_folder(artifacts) / "store.id";
+    return artifacts.shared_folder() / "store.id";
 }
 
 /// The name of a host may have any characters.
@@ -54,7 +49,7 @@ fs::path mark_file(const ArtifactStore& artifacts, std::string_view host) {
 }
 
 [[noreturn]] void fail(const ArtifactStore& artifacts, int reason) {
-    const std::string folder = shared_folder(artifacts).string();
+    const std::string folder = artifacts.shared_folder().string();
     if (reason == ENOSPC || reason == EDQUOT)
         throw Error{ErrorCode::unavailable,
                     fmt::format("the store {} is full: {}; make room on its disk, or see `slipway "
@@ -109,7 +104,7 @@ std::string make_id(const ArtifactStore& artifacts) {
         ErrorCode::unavailable,
         fmt::format("the store {} is not the one that the hosts of this service share: {}. Mount "
                     "theirs there, or make it a link to where theirs is",
-                    shared_folder(artifacts).string(), reason)};
+                    artifacts.shared_folder().string(), reason)};
 }
 
 /// The name of a living host of another machine whose mark is not here.
@@ -123,7 +118,8 @@ std::optional<std::string> find_missing_mark(store::Store& store, const Artifact
 }    // namespace
 
 void check_store_can_be_written(const ArtifactStore& artifacts) {
-    const fs::path probe = shared_folder(artifacts) / fmt::format("probe.{}", random_hex(id_bytes));
+    const fs::path probe =
+        artifacts.shared_folder() / fmt::format("probe.{}", random_hex(id_bytes));
     const int reason = write_in_place(probe, std::string(probe_bytes, '\0'));
     unlink(probe.c_str());
     if (reason != 0) fail(artifacts, reason);
@@ -169,7 +165,7 @@ std::string write_store_mark(const ArtifactStore& artifacts, std::string_view ho
     const int reason = write_in_place(mark_file(artifacts, host), mark);
     if (reason == 0) return mark;
     log_warn("other hosts may take this one's store for another one",
-             {{"store", shared_folder(artifacts).string()}, {"reason", std::strerror(reason)}});
+             {{"store", artifacts.shared_folder().string()}, {"reason", std::strerror(reason)}});
     return {};
 }
 

@@ -23,6 +23,8 @@ struct ArtifactRow {
     bool made_by_home = true;    // else by who writes there
 };
 
+constexpr std::string_view shared_folder_name = "store";
+
 constexpr auto rows = std::to_array<ArtifactRow>({
     {Artifact::checkpoint, "store/checkpoints", "", "checkpoints"},
     {Artifact::dataset, "store/datasets", "", "datasets"},
@@ -44,6 +46,10 @@ const ArtifactRow& row_of(Artifact kind) {
 }    // namespace
 
 ArtifactStore::ArtifactStore(fs::path home) : home_(std::move(home)) {}
+
+fs::path ArtifactStore::shared_folder() const {
+    return home_ / shared_folder_name;
+}
 
 fs::path ArtifactStore::folder(Artifact kind) const {
     return home_ / row_of(kind).folder;
@@ -78,7 +84,7 @@ void ArtifactStore::put(Artifact kind, std::string_view id, const fs::path& writ
 }
 
 std::vector<std::string_view> artifact_folders() {
-    std::vector<std::string_view> folders{"store"};
+    std::vector<std::string_view> folders{shared_folder_name};
     for (const ArtifactRow& row : rows)
         if (row.made_by_home) folders.push_back(row.folder);
     return folders;

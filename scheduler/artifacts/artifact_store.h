@@ -29,6 +29,8 @@ class ArtifactStore {
 public:
     explicit ArtifactStore(std::filesystem::path home);
 
+    /// What the hosts of a service share.
+    std::filesystem::path shared_folder() const;
     /// That all artifacts of the kind are in.
     std::filesystem::path folder(Artifact kind) const;
     /// Whether it is there or not. `id` and `part` are names that the service has made or checked.

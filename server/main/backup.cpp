@@ -21,6 +21,7 @@
 #include "api/base/version.h"
 #include "migrations/dump.h"
 #include "migrations/migrate.h"
+#include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/backup.h"
 #include "server/main/backup_files.h"
 #include "server/main/backup_report.h"
@@ -83,7 +84,8 @@ void remove_unfinished(const fs::path& folder) {
 
 fs::path folder_for_backups(const Options& options) {
     const fs::path folder = fs::weakly_canonical(fs::absolute(options.backup_folder));
-    const fs::path store = fs::weakly_canonical(home_folder(options.home) / "store");
+    const fs::path store =
+        fs::weakly_canonical(ArtifactStore(home_folder(options.home)).shared_folder());
     if (std::ranges::mismatch(store, folder).in1 == store.end())
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("{} is in the store, which is copied: give another folder",

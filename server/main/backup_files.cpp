@@ -135,11 +135,12 @@ public:
         for (const char* name : single_files)
             entry(home.get(), name, name, 0);
         // It may be a link to what hosts share.
-        const UniqueFd store(open((home_ / "store").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!store) fail(home_ / "store", errno);
+        const fs::path shared = ArtifactStore(home_).shared_folder();
+        const UniqueFd store(open(shared.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!store) fail(shared, errno);
         struct stat found {};
         fstat(store.get(), &found);
-        folder(store.get(), "store", found, 0);
+        folder(store.get(), shared.lexically_relative(home_).string(), found, 0);
         flush_list();
         return std::move(saved_);
     }

@@ -59,7 +59,7 @@ Finding check_folder(const std::string& name, const fs::path& folder, int rights
 }
 
 Finding check_store(const fs::path& home) {
-    const fs::path store = home / "store";
+    const fs::path store = ArtifactStore(home).shared_folder();
     Finding finding = check_folder("store", store, R_OK | W_OK | X_OK,
                                    "mount the store of the service there, or make it a link to it");
     if (finding.good && access((store / "store.id").c_str(), R_OK) != 0)
