@@ -60,7 +60,7 @@ std::string read_text(const fs::path& file) {
 /// One attempt: its order, its frames and where it stands.
 class Attempt {
 public:
-    explicit Attempt(const fs::path& folder)
+    explicit Attempt(const fs::path& folder, FrameListener* listener = nullptr)
         : folder_(folder),
           order_(Json::parse(read_text(folder / "attempt.json"))),
           log_(folder / "frames.ndjson", system_clock()) {
@@ -74,7 +74,8 @@ public:
             log_,
             FrameChannelOptions{.run_folder = folder,
                                 .fence = order_.at("fence"),
-                                .heartbeat_every = std::chrono::milliseconds(50)},
+                                .heartbeat_every = std::chrono::milliseconds(50),
+                                .listener = listener},
             system_clock());
     }
 
@@ -342,9 +343,10 @@ int divide(const std::vector<std::string>& arguments) {
 
 int stay() {
     OrderSocket orders{UniqueFd(worker_socket_fd)};
+    FrameListener listener;    // a confined process can make no other one
     int code = 0;
     while (auto received = orders.next([] { return terminated != 0; })) {
-        Attempt attempt(received->order.run_folder);
+        Attempt attempt(received->order.run_folder, &listener);
         code = attempt.run();
         if ((code != 0 && !attempt.leaves_nothing()) || terminated != 0) break;
         received->lock.reset();
