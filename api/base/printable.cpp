@@ -46,17 +46,19 @@ Read read_character(std::string_view text) {
     return {character, bytes};
 }
 
+bool is_obeyed(char32_t character) {
+    return std::ranges::any_of(
+        obeyed, [&](Range range) { return range.first <= character && character <= range.last; });
+}
+
 std::string printable(std::string_view text, std::string_view kept) {
     std::string shown;
     shown.reserve(text.size());
     while (!text.empty()) {
         const Read read = read_character(text);
-        const bool is_obeyed = std::ranges::any_of(obeyed, [&](Range range) {
-            return range.first <= read.character && read.character <= range.last;
-        });
         if (read.character == no_character)
             shown += "\ufffd";
-        else if (is_obeyed && kept.find(text[0]) == std::string_view::npos)
+        else if (is_obeyed(read.character) && kept.find(text[0]) == std::string_view::npos)
             shown += fmt::format("\\u{:04x}", static_cast<unsigned>(read.character));
         else
             shown += text.substr(0, read.bytes);
@@ -69,6 +71,15 @@ std::string printable(std::string_view text, std::string_view kept) {
 
 std::string printable_line(std::string_view text) {
     return printable(text, "");
+}
+
+bool is_printable_line(std::string_view text) {
+    while (!text.empty()) {
+        const Read read = read_character(text);
+        if (read.character == no_character || is_obeyed(read.character)) return false;
+        text.remove_prefix(read.bytes);
+    }
+    return true;
 }
 
 std::string printable_text(std::string_view text) {

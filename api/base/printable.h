@@ -11,6 +11,8 @@ namespace slipway {
 ///
 /// A field of a line: line breaks and tabs are shown too.
 std::string printable_line(std::string_view text);
+/// Whether printable_line() leaves it as it is.
+bool is_printable_line(std::string_view text);
 /// Several lines: line breaks and tabs stay.
 std::string printable_text(std::string_view text);
 

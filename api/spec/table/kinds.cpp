@@ -1,5 +1,6 @@
 #include "api/spec/table/kinds.h"
 #include "api/base/plural.h"
+#include "api/base/printable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,11 +40,6 @@ bool is_sha256_hex(std::string_view text) {
 std::size_t characters_of(std::string_view text) {
     return std::size_t(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-bool has_control_character(std::string_view text) {
-    return std::any_of(text.begin(), text.end(),
-                       [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
 }
 
 /// The whole number that a JSON value is; none for other types and for fractions.
@@ -86,8 +82,12 @@ void Text::read(const Json& json, std::string& value, const Reader& at) const {
         return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(), wanted(),
                                                       counted(characters, "character")));
     }
-    if (has_control_character(text)) {
-        return at.refuse("bad_format", wanted() + " without control characters", json);
+    if (!is_printable_line(text)) {
+        return at.refuse("bad_format",
+                         wanted() +
+                             " without characters that control a terminal or turn the "
+                             "direction of writing",
+                         json);
     }
     value = text;
 }

@@ -16,6 +16,14 @@ TEST(Printable, what_a_terminal_obeys_is_shown) {
     EXPECT_EQ(printable_line(std::string_view("\0x", 2)), "\\u0000x");
 }
 
+TEST(Printable, a_line_of_text_is_told_from_others) {
+    for (const std::string text : {"", "Größe – 网络 \u00a0", "\u05d0\u0627"})
+        EXPECT_TRUE(is_printable_line(text)) << text;
+    for (const std::string text : {"a\nb", "\x1b[31m", "\u009b", "\u061c", "\u200f", "a\u202e",
+                                   "\u202a", "\u2066", "\u2069", "\xff"})
+        EXPECT_FALSE(is_printable_line(text)) << text;
+}
+
 TEST(Printable, what_is_text_stays_and_what_is_none_is_replaced) {
     const std::string text = "Größe – 网络 👩‍🔬 \u00a0\ufeff";
     EXPECT_EQ(printable_line(text), text);

@@ -180,6 +180,22 @@ TEST(JobSpec, null_is_refused_with_the_way_out) {
     EXPECT_NE(decoded.problems[0].message.find("leave the field out"), std::string::npos);
 }
 
+// Goal: a name reads as what it is, wherever it is shown.
+TEST(JobSpec, names_and_labels_do_not_turn_the_direction_of_writing) {
+    for (const std::string mark : {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066",
+                                   "\u2067", "\u2068", "\u2069", "\u009b", "\n"}) {
+        Json json = example("valid_minimal.json");
+        json["name"] = "a" + mark + "gpj.b";
+        json["labels"] = {{"team", "x" + mark}};
+        EXPECT_EQ(summary_of(decode_job_spec(json).problems),
+                  "/labels/team bad_format\n/name bad_format\n")
+            << mark;
+    }
+    Json json = example("valid_minimal.json");
+    json["name"] = "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627";
+    EXPECT_EQ(summary_of(decode_job_spec(json).problems), "");
+}
+
 TEST(JobSpec, a_number_beyond_a_double_is_a_problem_of_its_field) {
     const Decoded<JobSpec> decoded = decode_text(
         R"({"model":{"arch":"lenet"},"task":{"type":"classification"},"data":{"dataset":"d"},
