@@ -5,6 +5,7 @@
 #include "api/base/sha256.h"
 #include "scheduler/store/access.h"
 #include "server/auth/cookie.h"
+#include "server/auth/token.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
@@ -33,6 +34,25 @@ constexpr std::string_view used_link_page =
     "<h1>This link no longer works</h1><p>It was used already or is too old. "
     "<code>slipwayd login-link</code> prints a new one.</p>"
     "<p><a href=\"/\">Sign in with a token</a></p></html>\n";
+
+// Another site's page has led the browser here: it could sign it in as somebody else, and what is
+// entered then would be theirs. A browser too old to say so is believed, as a program is.
+bool comes_from_elsewhere(const Request& request) {
+    const auto site = request.header("sec-fetch-site");
+    return site && *site != "none" && *site != "same-origin";
+}
+
+// Following its link is a step of this site, which no other one can take.
+Response confirmation_page(const std::string& ticket) {
+    return text_response(
+        fmt::format(
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Slipway</title>"
+            "<h1>Sign this browser in?</h1><p>Another page has led here. Go on only if "
+            "you asked for this link: it may sign you in as somebody else.</p>"
+            "<p><a href=\"/login?ticket={}\">Sign in</a></p></html>\n",
+            ticket),
+        "text/html; charset=utf-8");
+}
 
 }    // namespace
 
@@ -63,6 +83,8 @@ Response login_by_link(const Context& context) {
     // Programs that look at links before people do ask with HEAD: that must not use it up.
     if (context.request.method == Method::HEAD) return no_content();
     const std::string ticket = query_text(context.request, "ticket");
+    if (is_secret(ticket) && comes_from_elsewhere(context.request))
+        return confirmation_page(ticket);
     const auto token = redeem_login_ticket(context.services.store, ticket);
     if (!token) {
         if (!ticket.empty()) context.services.authenticator.note_failed_link(context.request);

@@ -244,6 +244,34 @@ TEST_F(Tokens, a_link_signs_in_once) {
     EXPECT_EQ(service.call_as("", "GET", "/login").status, 401);
 }
 
+// Goal: a link on another site's page signs nobody in as somebody else.
+TEST_F(Tokens, a_link_from_elsewhere_signs_in_only_when_it_is_confirmed) {
+    const Json link = service.expect(201, "POST", "/v1/login-links?keep_s=60");
+    const std::string url = link.value("url", "");
+    const std::string path = url.substr(url.find("/login"));
+    const auto follow = [&](const std::string& site) {
+        return service.call_as("", "GET", path, {}, {{"Sec-Fetch-Site", site}});
+    };
+    for (const char* site : {"cross-site", "same-site"}) {
+        const auto asked = follow(site);
+        EXPECT_EQ(asked.status, 200) << site;
+        EXPECT_EQ(asked.header("Set-Cookie"), "") << site;
+        EXPECT_NE(asked.body.find("href=\"" + path + "\""), std::string::npos) << asked.body;
+    }
+    EXPECT_EQ(
+        service.call_as("", "GET", "/login?ticket=\"><b>", {}, {{"Sec-Fetch-Site", "cross-site"}})
+            .status,
+        401);
+    EXPECT_EQ(follow("same-origin").status, 303);
+    const Json other = service.expect(201, "POST", "/v1/login-links?keep_s=60");
+    const std::string second = other.value("url", "");
+    EXPECT_EQ(service
+                  .call_as("", "GET", second.substr(second.find("/login")), {},
+                           {{"Sec-Fetch-Site", "none"}})
+                  .status,
+              303);
+}
+
 TEST_F(Tokens, a_revoked_token_ends_its_sessions_and_links) {
     const std::string token = service.token(Role::viewer);
     const std::string cookie =
