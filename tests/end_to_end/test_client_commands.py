@@ -100,6 +100,11 @@ complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs 
         for option in re.findall(r"--[a-z-]+", help_text.split("Examples:")[0]):
             self.assertIn(option, shown)
 
+    def test_help(self):
+        self.assertEqual(self.ok("help"), run("--help", check=0).stdout)
+        self.assertIn("Usage: slipway sweep create [OPTIONS]", self.ok("help", "sweep", "create"))
+        self.assertIn("did you mean `slipway sweep create`?", run("help", "sweep", "crate", check=2).stderr)
+
     def test_version(self):
         self.assertIn('"version"', self.ok("version"))
 

@@ -37,7 +37,9 @@ class Commands(CommandTestCase):
         self.assertEqual(done.stderr, "slipway: there is no command `slipway jobz`; did you mean `slipway jobs`?\n")
         done = run("dataset", "creat", "x", check=2)
         self.assertIn("did you mean `slipway dataset create`?", done.stderr)
-        self.assertIn("it has submit, jobs", run("zzzzzzzz", check=2).stderr)
+        self.assertEqual(run("zzzzzzzz", check=2).stderr, "slipway: there is no command `slipway zzzzzzzz`; `slipway --help` lists them\n")
+        self.assertIn("it has create, show, delete", run("dataset", "zzzzzzzz", check=2).stderr)
+        self.assertIn("there is no command `slipway get`", run("get", "jobs", check=2).stderr)
 
     def test_an_error_is_printed_once(self):
         bad = self.folder / "bad.json"

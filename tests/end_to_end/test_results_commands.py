@@ -20,6 +20,7 @@ class ResultCommands(CommandTestCase):
         self.assertTrue(shown and shown <= set(steps), (shown, list(steps)))
         only = self.table(self.ok("metrics", self.job, "--names", "val_loss"), "metric", "step", "epoch", "value", "min", "max")
         self.assertEqual({row[0] for row in only}, {"val_loss"})
+        self.assertIn("no metric `nope`; it has ", run("metrics", self.job, "--names", "nope", home=self.service.home, check=4).stderr)
         csv = self.ok("metrics", self.job, "--csv").splitlines()
         self.assertIn("step", csv[0])
         self.assertGreater(len(csv), len(steps))
