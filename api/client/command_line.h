@@ -53,6 +53,7 @@ struct Line {
     SweepImportArguments sweep_import;
     SuggestOptions suggest;
     ObserveOptions observe;
+    SweepChangeOptions sweep_change;
     SweepSimulateOptions sweep_simulate;
     PromoteOptions promote;
     std::string trial_order = "number";

@@ -37,6 +37,10 @@ void add_sweep_studies(CLI::App& sweep, Line& line) {
                            return suggest_trials(c, id, line.suggest);
                        });
     one->add_option("--count", line.suggest.count, "number of trials")->check(CLI::Range(1, 100));
+    one->add_option("--lease", line.suggest.lease_s,
+                    "seconds in which each trial must be observed again; otherwise the next who "
+                    "asks gets it; default: no limit")
+        ->check(CLI::Range(1, 604800));
     one->add_flag("--json", line.suggest.json, "print JSON");
     one = add_with_named(sweep, "observe", "Report what a trial that runs elsewhere has measured",
                          line, sweep_kind, [&line](const HttpClient& c, const std::string& id) {
@@ -49,6 +53,9 @@ void add_sweep_studies(CLI::App& sweep, Line& line) {
                     "value of the objective: a number, nan, inf or -inf");
     one->add_option("--end", line.observe.end, "the trial has ended: completed or failed")
         ->check(CLI::IsMember({"completed", "failed"}));
+    one->add_option("--lease", line.observe.lease_s,
+                    "seconds, from now, in which the trial must be observed again")
+        ->check(CLI::Range(1, 604800));
     add_with_named(sweep, "importance", "Show which parameters matter", line, sweep_kind,
                    show_importance);
     one = add_with_named(sweep, "simulate", "Replay the recorded trials under another algorithm",
@@ -83,6 +90,31 @@ void add_sweep_promote(CLI::App& sweep, Line& line) {
     one->add_flag("--no-pin", line.promote.unpinned, "do not pin the checkpoint");
     one->add_flag("--follow", line.promote.follow, "follow the new job until it ends");
     one->add_flag("--dry-run", line.promote.dry_run, "validate only; store nothing");
+}
+
+void add_sweep_changes(CLI::App& sweep, Line& line) {
+    CLI::App* one =
+        add_with_named(sweep, "set", "Change the name, the labels or the concurrency of a sweep",
+                       line, sweep_kind, [&line](const HttpClient& c, const std::string& id) {
+                           return change_sweep(c, id, line.sweep_change);
+                       });
+    one->add_option("--name", line.sweep_change.name, "new name");
+    one->add_option("--label", line.sweep_change.labels,
+                    "KEY=VALUE, or KEY= to remove a label; can be repeated");
+    one->add_option("--max-concurrent", line.sweep_change.max_concurrent,
+                    "maximum number of trials at a time")
+        ->check(CLI::Range(1, 1000));
+    one =
+        add_with_named(sweep, "retry", "Retry failed trials: all, one, or those with certain codes",
+                       line, sweep_kind, [&line](const HttpClient& c, const std::string& id) {
+                           if (line.trial >= 0) return retry_trial(c, id, line.trial);
+                           return retry_sweep(c, id, line.retry);
+                       });
+    add_retry_options(*one, line);
+    one->add_option("trial", line.trial, "number of the trial; default: all failed trials")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(one->get_option("--code"))
+        ->excludes(one->get_option("--dry-run"));
 }
 
 }    // namespace
@@ -136,17 +168,7 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one->add_option("max_trials", line.max_trials, "new maximum number of trials")
         ->required()
         ->check(CLI::Range(1, 100000));
-    one = add_with_named(*sweep, "retry",
-                         "Retry failed trials: all, one, or those with certain codes", line,
-                         sweep_kind, [&line](const HttpClient& c, const std::string& id) {
-                             if (line.trial >= 0) return retry_trial(c, id, line.trial);
-                             return retry_sweep(c, id, line.retry);
-                         });
-    add_retry_options(*one, line);
-    one->add_option("trial", line.trial, "number of the trial; default: all failed trials")
-        ->check(CLI::NonNegativeNumber)
-        ->excludes(one->get_option("--code"))
-        ->excludes(one->get_option("--dry-run"));
+    add_sweep_changes(*sweep, line);
     add_sweep_promote(*sweep, line);
     add_delete(*sweep, "Delete a sweep that has ended, with its jobs", line, sweep_kind,
                delete_sweep);

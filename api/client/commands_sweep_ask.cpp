@@ -43,8 +43,9 @@ Json named_algorithm(const std::string& text) {
 
 ExitCode suggest_trials(const HttpClient& client, const std::string& sweep_id,
                         const SuggestOptions& options) {
-    const Json answer =
-        call(client, "POST", sweep_path(sweep_id) + "/suggest", {{"count", options.count}});
+    Json body{{"count", options.count}};
+    if (options.lease_s > 0) body["lease_s"] = options.lease_s;
+    const Json answer = call(client, "POST", sweep_path(sweep_id) + "/suggest", body);
     if (options.json) {
         fmt::print("{}\n", printable_text(answer.dump(2)));
         return ExitCode::ok;
@@ -65,6 +66,7 @@ ExitCode observe_trial(const HttpClient& client, const std::string& sweep_id,
     if (options.time > 0) body["time"] = options.time;
     if (!options.value.empty()) put_observed(body, options.value);
     if (!options.end.empty()) body["end"] = options.end;
+    if (options.lease_s > 0) body["lease_s"] = options.lease_s;
     const Json trial =
         call(client, "POST",
              fmt::format("{}/trials/{}/observe", sweep_path(sweep_id), options.trial), body);
@@ -82,8 +84,16 @@ ExitCode show_importance(const HttpClient& client, const std::string& sweep_id) 
     std::vector<std::vector<std::string>> rows;
     for (const Json& one : answer.at("items"))
         rows.push_back(
-            {cell(one, "parameter"), percent_text(one, "explained"), cell(one, "groups")});
-    print_table({"parameter", "explains", "groups"}, rows);
+            {cell(one, "parameter"), percent_text(one, "explained"), percent_text(one, "total")});
+    print_table({"parameter", "explains", "with pairs"}, rows);
+    rows.clear();
+    for (const Json& one : answer.at("pairs")) {
+        const Json& of = one.at("parameters");
+        rows.push_back({printable_line(of.at(0).get<std::string>()),
+                        printable_line(of.at(1).get<std::string>()),
+                        percent_text(one, "explained")});
+    }
+    if (!rows.empty()) print_table({"pair", "", "explains"}, rows);
     return ExitCode::ok;
 }
 

@@ -205,6 +205,33 @@ ExitCode retry_sweep(const HttpClient& client, const std::string& sweep_id,
     return retry_failed(client, sweep_path(sweep_id), options, "trial", "number");
 }
 
+ExitCode change_sweep(const HttpClient& client, const std::string& sweep_id,
+                      const SweepChangeOptions& options) {
+    Json body = Json::object();
+    if (!options.name.empty()) body["name"] = options.name;
+    if (options.max_concurrent > 0) body["max_concurrent"] = options.max_concurrent;
+    if (!options.labels.empty()) {
+        Json labels = get(client, sweep_path(sweep_id)).at("labels");
+        for (const std::string& text : options.labels) {
+            const std::size_t sign = text.find('=');
+            if (sign == std::string::npos || sign == 0)
+                throw Stop(ExitCode::usage, fmt::format("{} is not KEY=VALUE; KEY= removes a label",
+                                                        printable_line(text)));
+            if (sign + 1 == text.size())
+                labels.erase(text.substr(0, sign));
+            else
+                labels[text.substr(0, sign)] = text.substr(sign + 1);
+        }
+        body["labels"] = std::move(labels);
+    }
+    if (body.empty())
+        throw Stop(ExitCode::usage, "nothing to change; give --name, --label or --max-concurrent");
+    const Json sweep = call(client, "PATCH", sweep_path(sweep_id), body);
+    fmt::print("{} {}, at most {} at a time\n", cell(sweep, "id"), cell(sweep, "name"),
+               counted(sweep.at("max_concurrent").get<std::int64_t>(), "trial"));
+    return ExitCode::ok;
+}
+
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id) {
     call(client, "DELETE", sweep_path(sweep_id), nullptr);
     fmt::print("{} deleted\n", sweep_id);

@@ -37,6 +37,14 @@ ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int 
 /// All failed trials, or those that failed with these codes.
 ExitCode retry_sweep(const HttpClient& client, const std::string& sweep_id,
                      const RetryOptions& options);
+struct SweepChangeOptions {
+    std::string name = {};                   ///< empty: as it is
+    std::vector<std::string> labels = {};    ///< KEY=VALUE, KEY=: without it
+    int max_concurrent = 0;                  ///< 0: as it is
+};
+/// Changes what of a sweep can be changed.
+ExitCode change_sweep(const HttpClient& client, const std::string& sweep_id,
+                      const SweepChangeOptions& options);
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
 
 struct SweepImportArguments {
@@ -55,7 +63,8 @@ ExitCode print_imported_sweep(const SweepImportArguments& arguments);
 
 struct SuggestOptions {
     int count = 1;
-    bool json = false;    ///< the answer as it is
+    double lease_s = 0;    ///< 0: none
+    bool json = false;     ///< the answer as it is
 };
 /// Trials of a sweep without a job, for whoever runs them.
 ExitCode suggest_trials(const HttpClient& client, const std::string& sweep_id,
@@ -65,6 +74,7 @@ struct ObserveOptions {
     std::int64_t time = 0;     ///< epochs or steps; 0: none is sent
     std::string value = {};    ///< a number, nan, inf or -inf; empty: none is sent
     std::string end = {};      ///< completed or failed; empty: the trial goes on
+    double lease_s = 0;        ///< 0: as it is
 };
 /// Reports what such a trial has measured, and prints what is next for it.
 ExitCode observe_trial(const HttpClient& client, const std::string& sweep_id,

@@ -133,6 +133,7 @@ struct SweepPromoteBody {
 /// POST /v1/sweeps/{id}/suggest: for how many trials.
 struct SweepSuggestBody {
     std::int64_t count = 1;
+    std::optional<double> lease_s;    ///< none: the trials are handed out for good
     bool operator==(const SweepSuggestBody&) const = default;
 };
 
@@ -140,8 +141,9 @@ struct SweepSuggestBody {
 struct SweepObserveBody {
     std::optional<std::int64_t> time;    ///< epochs or steps; with a value
     std::optional<double> value;
-    std::string nonfinite;    ///< nan, inf or -inf instead of a value
-    std::string end;          ///< completed or failed; empty: it goes on
+    std::string nonfinite;            ///< nan, inf or -inf instead of a value
+    std::string end;                  ///< completed or failed; empty: it goes on
+    std::optional<double> lease_s;    ///< from now on
     bool operator==(const SweepObserveBody&) const = default;
 };
 

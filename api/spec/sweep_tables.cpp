@@ -13,6 +13,8 @@ namespace slipway {
 namespace {
 
 constexpr std::int64_t sweep_trials_max = 100'000;
+constexpr double trial_lease_s_min = 1;
+constexpr double trial_lease_s_max = 604'800;    // a week
 constexpr auto nonfinite_words = std::to_array<std::string_view>({"nan", "inf", "-inf"});
 constexpr auto trial_ends = std::to_array<std::string_view>({"completed", "failed"});
 
@@ -335,7 +337,12 @@ const Object<SweepSuggestBody>& sweep_suggest_table() {
     static const auto table =
         Object<SweepSuggestBody>("SweepSuggest", "Asks a sweep without a job for trials.")
             .field("count", &SweepSuggestBody::count, "Number of trials.",
-                   Integer{.min = 1, .max = 100});
+                   Integer{.min = 1, .max = 100})
+            .field("lease_s", &SweepSuggestBody::lease_s,
+                   "Seconds in which each of the trials must be observed again; otherwise its "
+                   "worker is taken for dead, and the trial is handed out to the next who asks. "
+                   "Default: none, a trial waits for its worker without end.",
+                   Number{.min = trial_lease_s_min, .max = trial_lease_s_max});
     return table;
 }
 
@@ -351,6 +358,11 @@ const Object<SweepObserveBody>& sweep_observe_table() {
                    {.absent_when_empty = true})
             .field("end", &SweepObserveBody::end, "completed or failed: the trial has ended.",
                    Word{.allowed = trial_ends}, {.absent_when_empty = true})
+            .field(
+                "lease_s", &SweepObserveBody::lease_s,
+                "Lease of the trial, in seconds from now on. An observation of this field alone is "
+                "a sign of life. Default: the trial keeps its lease, which each report renews.",
+                Number{.min = trial_lease_s_min, .max = trial_lease_s_max})
             .rule([](const Json&, SweepObserveBody& body, const Reader& at) {
                 const bool measured = body.value || !body.nonfinite.empty();
                 if (body.value && !body.nonfinite.empty())
@@ -360,9 +372,10 @@ const Object<SweepObserveBody>& sweep_observe_table() {
                     at.at("time").report("missing_field",
                                          "time and value (or nonfinite) belong together; give both "
                                          "or neither");
-                if (!measured && body.end.empty())
-                    at.at("value").report(
-                        "missing_field", "an observation has a time with a value, an end, or both");
+                if (!measured && body.end.empty() && !body.lease_s)
+                    at.at("value").report("missing_field",
+                                          "an observation has a time with a value, an end, or "
+                                          "lease_s, or several of them");
             });
     return table;
 }

@@ -51,11 +51,26 @@ Json search_event_json(const SearchEvent& event) {
     return ask;
 }
 
+Json lease_json(const LeaseEvent& event) {
+    return {{"type", "lease"},
+            {"trial", event.trial},
+            {"lease_s", event.lease_s > 0 ? Json(event.lease_s) : Json(nullptr)},
+            {"free", event.is_free}};
+}
+
+LeaseEvent lease_of(const Json& json) {
+    const Json& lease_s = json.at("lease_s");
+    return {.trial = json.at("trial").get<std::int64_t>(),
+            .lease_s = lease_s.is_number() ? lease_s.get<double>() : 0,
+            .is_free = json.at("free").get<bool>()};
+}
+
 }    // namespace
 
 Json encode(const LoggedEvent& logged) {
     if (const auto* limit = std::get_if<LimitEvent>(&logged.event))
         return {{"type", "limit"}, {"code", limit->code}, {"message", limit->message}};
+    if (const auto* lease = std::get_if<LeaseEvent>(&logged.event)) return lease_json(*lease);
     Json json = search_event_json(std::get<SearchEvent>(logged.event));
     if (!logged.detail.empty()) json["detail"] = logged.detail;
     return json;
@@ -83,6 +98,7 @@ LogEvent decode_event(const Json& json) {
         return SearchEvent(ExtendEvent{json.at("max_trials").get<std::int64_t>()});
     if (type == "retry") return SearchEvent(RetryEvent{json.at("trial").get<std::int64_t>()});
     if (type == "limit") return LimitEvent{json.value("code", ""), json.value("message", "")};
+    if (type == "lease") return lease_of(json);
     if (type == "state") return StateEvent{};
     throw Error{ErrorCode::data_loss,
                 fmt::format("a line of a sweep's log has the type \"{}\", which this version does "

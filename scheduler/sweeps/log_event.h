@@ -15,14 +15,21 @@ struct LimitEvent {
     std::string message;    ///< one sentence
 };
 
+/// Of a trial that runs elsewhere (scheduler/sweeps/leases.h).
+struct LeaseEvent {
+    std::int64_t trial = 0;
+    double lease_s = 0;      ///< it was handed out, or its lease renewed; 0: without a lease
+    bool is_free = false;    ///< nobody works on it
+};
+
 /// The sweep has another state: written by the store with the state, and nothing to the search.
 struct StateEvent {};
 
-using LogEvent = std::variant<search::SearchEvent, LimitEvent, StateEvent>;
+using LogEvent = std::variant<search::SearchEvent, LimitEvent, LeaseEvent, StateEvent>;
 
 /// A line of a sweep's log that a step adds: an event, and what it led to.
 struct LoggedEvent {
-    std::variant<search::SearchEvent, LimitEvent> event;
+    std::variant<search::SearchEvent, LimitEvent, LeaseEvent> event;
     std::vector<search::Decision> decisions = {};
     std::string detail = {};    ///< of an end: why the trial failed
 };

@@ -24,14 +24,16 @@ using Due = std::tuple<std::int64_t, std::int64_t, std::size_t>;
 
 class Replay {
 public:
-    Replay(const SweepRun& recorded, const AlgorithmSpec& algorithm, std::int64_t max_concurrent)
-        : recorded_(recorded.search.trials()),
+    Replay(const RecordedSweep& recorded, const AlgorithmSpec& algorithm,
+           std::int64_t max_concurrent)
+        : recorded_(recorded.trials),
           search_(replaying(recorded, algorithm)),
           max_concurrent_(max_concurrent),
           reached_(recorded_.size(), 0) {}
 
-    SweepSimulation run() {
+    SweepSimulation run(const KeepGoing& may_go_on) {
         do {
+            may_go_on();
             fill();
         } while (step());
         SweepSimulation result{.trials = std::int64_t(search_.trials().size()),
@@ -47,11 +49,11 @@ public:
     }
 
 private:
-    static search::Search replaying(const SweepRun& recorded, const AlgorithmSpec& algorithm) {
+    static search::Search replaying(const RecordedSweep& recorded, const AlgorithmSpec& algorithm) {
         SweepSpec spec = recorded.spec;
         spec.algorithm = algorithm;
         spec.warm_start.emplace();
-        for (const search::Trial& trial : recorded.search.trials())
+        for (const search::Trial& trial : recorded.trials)
             spec.warm_start->points.push_back(Json(trial.point));
         return make_search(spec, std::int64_t(spec.warm_start->points.size()));
     }
@@ -106,16 +108,20 @@ private:
 
 }    // namespace
 
-SweepSimulation simulate(const SweepRun& recorded, const AlgorithmSpec& algorithm,
-                         std::int64_t max_concurrent) {
+RecordedSweep recorded_sweep(const SweepRun& run) {
+    return {.spec = run.spec, .trials = run.search.trials(), .best = best_of(run)};
+}
+
+SweepSimulation simulate(const RecordedSweep& recorded, const AlgorithmSpec& algorithm,
+                         std::int64_t max_concurrent, const KeepGoing& may_go_on) {
     if (algorithm.name == SearchMethod::pbt)
         throw Error{ErrorCode::invalid_argument,
                     "pbt changes the values of its trials while they train, so recorded curves say "
                     "nothing about it"};
-    SweepSimulation result = Replay(recorded, algorithm, max_concurrent).run();
-    for (const search::Trial& trial : recorded.search.trials())
+    SweepSimulation result = Replay(recorded, algorithm, max_concurrent).run(may_go_on);
+    for (const search::Trial& trial : recorded.trials)
         if (!trial.reports.empty()) result.time_recorded += trial.reports.back().time;
-    const auto best = best_of(recorded);
+    const auto& best = recorded.best;
     if (best && result.best)
         result.regret = search::loss_of(result.best->value, recorded.spec.objective.mode) -
                         search::loss_of(best->value, recorded.spec.objective.mode);

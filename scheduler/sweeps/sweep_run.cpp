@@ -50,6 +50,15 @@ std::int64_t trial_of(const search::SearchEvent& event) {
     return -1;
 }
 
+/// What is tried again elsewhere has nobody who works on it; what does not run needs nobody.
+void note_lease(SweepRun& run, const search::SearchEvent& event, std::int64_t trial) {
+    if (!run.sweep.external || trial < 0) return;
+    if (run.search.trials()[std::size_t(trial)].state != TrialState::running)
+        run.leases.erase(trial);
+    else if (std::holds_alternative<search::RetryEvent>(event))
+        run.leases[trial] = {.is_free = true};
+}
+
 std::vector<search::Decision> apply(SweepRun& run, const search::SearchEvent& event,
                                     const std::string& detail) {
     const std::int64_t trial = trial_of(event);
@@ -62,6 +71,7 @@ std::vector<search::Decision> apply(SweepRun& run, const search::SearchEvent& ev
     std::vector<search::Decision> decisions = run.search.on(event);
     note_decisions(run, decisions);
     if (!detail.empty() && trial >= 0) run.jobs[std::size_t(trial)].reason = detail;
+    note_lease(run, event, trial);
     if (!was_ended && ended_before()) note_end(run);
     return decisions;
 }
@@ -96,17 +106,23 @@ void note_reasons(SweepRun& run, const store::JsonText& decisions) {
 }
 
 /// The lines after `seq`. The reasons of trials are those of the lines, or stay to be read.
-void replay_log(store::Store& store, SweepRun& run, std::int64_t seq, bool with_reasons) {
+void replay_log(store::Store& store, SweepRun& run, std::int64_t seq, bool with_reasons,
+                const KeepGoing& may_go_on) {
     for (;;) {
         const auto lines = store::list_sweep_events(store, run.sweep.id, seq, events_at_once);
         for (const store::SweepEvent& line : lines) {
             seq = line.seq;
+            if (seq % 64 == 0) may_go_on();
             const Json json = store::stored_json(line.event);
             const auto event = decode_event(json);
+            if (const auto* lease = std::get_if<LeaseEvent>(&event))
+                take_lease(run, *lease, line.at);
             const auto* of_search = std::get_if<search::SearchEvent>(&event);
             if (of_search == nullptr) continue;
             const std::string detail = json.value("detail", "");
             apply(run, *of_search, detail);
+            if (const std::int64_t trial = trial_of(*of_search); trial >= 0)
+                note_report(run.leases, trial, line.at);
             if (with_reasons && detail.empty()) note_reasons(run, line.decisions);
         }
         if (int(lines.size()) < events_at_once) break;
@@ -128,7 +144,7 @@ void take(SweepRun& run, StepLog& log, const search::SearchEvent& event, std::st
     log.events.push_back(std::move(logged));
 }
 
-SweepRun load_run(store::Store& store, store::Sweep sweep) {
+SweepRun load_run(store::Store& store, store::Sweep sweep, const KeepGoing& may_go_on) {
     Decoded<SweepSpec> spec = decode_sweep(store::stored_json(sweep.spec));
     if (!spec.ok())
         throw Error{ErrorCode::data_loss,
@@ -142,7 +158,7 @@ SweepRun load_run(store::Store& store, store::Sweep sweep) {
                  .spec = std::move(spec.value),
                  .search = std::move(search),
                  .folds = std::move(folds)};
-    replay_log(store, run, 0, false);
+    replay_log(store, run, 0, false, may_go_on);
     for (const store::SweepTrial& trial : store::all_sweep_trials(store, run.sweep.id)) {
         if (std::size_t(trial.number) >= run.jobs.size()) continue;
         TrialJobs& jobs = run.jobs[std::size_t(trial.number)];
@@ -157,7 +173,7 @@ SweepRun load_run(store::Store& store, store::Sweep sweep) {
 void catch_up(store::Store& store, SweepRun& run, store::Sweep sweep) {
     const std::int64_t seq = run.sweep.seq;
     run.sweep = std::move(sweep);
-    if (run.sweep.seq > seq) return replay_log(store, run, seq, true);
+    if (run.sweep.seq > seq) return replay_log(store, run, seq, true, keep_going);
     run.sweep.seq = seq;
 }
 

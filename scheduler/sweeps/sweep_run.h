@@ -9,6 +9,8 @@
 #include "api/spec/sweep_spec.h"
 #include "scheduler/search/search.h"
 #include "scheduler/store/sweeps.h"
+#include "scheduler/sweeps/keep_going.h"
+#include "scheduler/sweeps/leases.h"
 #include "scheduler/sweeps/log_event.h"
 #include "scheduler/sweeps/plan.h"
 
@@ -30,6 +32,7 @@ struct SweepRun {
     search::Search search;
     SweepFolds folds{};               ///< of a sweep of cross-validations, once they are known
     std::vector<TrialJobs> jobs{};    ///< by trial
+    TrialLeases leases{};             ///< of trials that run elsewhere
     /// The last word of the search was to wait, or that it is over; nothing has happened since.
     bool waits = false;
     bool is_over = false;
@@ -49,7 +52,7 @@ struct StepLog {
 void take(SweepRun& run, StepLog& log, const search::SearchEvent& event, std::string detail = {});
 
 /// The run of a stored sweep. errors  throws data_loss: a line or the spec is of another version
-SweepRun load_run(store::Store& store, store::Sweep sweep);
+SweepRun load_run(store::Store& store, store::Sweep sweep, const KeepGoing& may_go_on = keep_going);
 
 /// Takes what others have added to the log since into the run, whose trials have no jobs; `sweep`
 /// is what is stored now.

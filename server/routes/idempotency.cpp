@@ -69,7 +69,7 @@ Response once(store::Store& store, const store::IdempotentRequest& request, stor
         store::abandon_idempotent(store, request);
         throw;
     }
-    if (response.status >= 400) {
+    if (response.status >= 400 || response.again_after_s) {
         store::abandon_idempotent(store, request);
         return response;
     }

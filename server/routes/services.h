@@ -24,6 +24,7 @@
 #include "server/http/message.h"
 #include "server/http/metrics.h"
 #include "server/routes/export_queue.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/queue_forecast.h"
 #include "server/routes/tenant_limits.h"
@@ -101,6 +102,7 @@ struct Services {
     std::shared_ptr<RequestRates> request_rates = std::make_shared<RequestRates>(
         double(limits.requests_per_s), double(limits.requests_burst));
     std::shared_ptr<UploadHashes> upload_hashes = std::make_shared<UploadHashes>();
+    std::shared_ptr<HeavyRequests> heavy_requests = std::make_shared<HeavyRequests>();
     std::shared_ptr<sweeps::KeptRuns> kept_runs = std::make_shared<sweeps::KeptRuns>();
     /// Kept free on the disk: an upload that would go below is refused.
     std::uint64_t disk_reserve_bytes = std::uint64_t{1} << 30;

@@ -14,6 +14,7 @@
 #include "scheduler/sweeps/coordinator.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -60,7 +61,8 @@ store::SweepStep retry_step(const Context& context, const store::Sweep& sweep,
     if (sweep.state == SweepState::stopping)
         throw Error{ErrorCode::conflict,
                     "the sweep is stopping; it cannot be continued until it has ended"};
-    sweeps::SweepRun run = sweeps::load_run(context.services.store, sweep);
+    sweeps::SweepRun run =
+        sweeps::load_run(context.services.store, sweep, [&] { require_client(context.request); });
     require_retries(run);
     sweeps::StepLog log;
     for (const FailedTrial& trial : chosen)
@@ -99,9 +101,7 @@ Json retry_answer(const std::vector<FailedTrial>& failed, const std::vector<Fail
             {"codes", codes},           {"items", std::move(items)}};
 }
 
-}    // namespace
-
-Response retry_sweep(const Context& context) {
+Response retried_sweep(const Context& context) {
     const RetryFailedBody body = read_body(context.request, decode_retry_failed, "the request");
     const bool dry_run = query_flag(context.request, "dry_run");
     std::vector<FailedTrial> failed;
@@ -123,7 +123,7 @@ Response retry_sweep(const Context& context) {
     return json_response(retry_answer(failed, chosen, after, dry_run));
 }
 
-Response retry_sweep_trial(const Context& context) {
+Response retried_trial(const Context& context) {
     const store::Sweep sweep = the_sweep(context);
     the_trial(context, sweep);
     change_sweep(context, [&](const store::Sweep& now) -> std::optional<store::SweepStep> {
@@ -136,6 +136,18 @@ Response retry_sweep_trial(const Context& context) {
         return retry_step(context, now, {{.number = again.number, .reason = again.reason}});
     });
     return json_response(render_trial(the_trial(context, sweep)));
+}
+
+}    // namespace
+
+Response retry_sweep(const Context& context) {
+    return context.services.heavy_requests->run(context.request, context.who.token_id,
+                                                [&] { return retried_sweep(context); });
+}
+
+Response retry_sweep_trial(const Context& context) {
+    return context.services.heavy_requests->run(context.request, context.who.token_id,
+                                                [&] { return retried_trial(context); });
 }
 
 }    // namespace slipway::routes

@@ -17,6 +17,7 @@
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -27,6 +28,10 @@ namespace slipway::routes {
 namespace {
 
 constexpr int previewed_trials = 8;
+// Of choosing their points (search::Search::effort): about 50 ms.
+constexpr std::int64_t preview_effort_max = 20'000'000;
+// A larger spec may have thousands of values, each of which is tried in the job.
+constexpr std::size_t light_spec_bytes_max = std::size_t{16} << 10;
 
 /// A sweep that can be stored, and what it probably does not mean.
 struct CheckedSweep {
@@ -192,7 +197,7 @@ Response preview_sweep(const CheckedSweep& sweep) {
     const SweepSpec& spec = sweep.spec;
     search::Search search = new_search(spec);
     Json trials = Json::array();
-    for (int i = 0; i < previewed_trials; ++i) {
+    for (int i = 0; i < previewed_trials && search.effort() < preview_effort_max; ++i) {
         const search::Decision decision = search.on(search::AskEvent{}).back();
         if (decision.action != search::Action::start) break;
         trials.push_back({{"number", decision.trial},
@@ -207,9 +212,7 @@ Response preview_sweep(const CheckedSweep& sweep) {
                           {"trials", std::move(trials)}});
 }
 
-}    // namespace
-
-Response create_sweep(const Context& context) {
+Response created_sweep(const Context& context) {
     CheckedSweep sweep = read_sweep_spec(context);
     SweepSpec& spec = sweep.spec;
     const Json known = known_results(context, spec);
@@ -239,6 +242,14 @@ Response create_sweep(const Context& context) {
     return json_response(out, 201)
         .with("ETag", version_etag(made.version))
         .with("Location", "/v1/sweeps/" + id);
+}
+
+}    // namespace
+
+Response create_sweep(const Context& context) {
+    if (context.request.body.size() <= light_spec_bytes_max) return created_sweep(context);
+    return context.services.heavy_requests->run(context.request, context.who.token_id,
+                                                [&] { return created_sweep(context); });
 }
 
 Response list_sweeps(const Context& context) {

@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import os
 import signal
+import time
 import unittest
 
 from service import Service, points_job, serve_points, wait_for
@@ -81,6 +82,78 @@ class AskedSweeps(Asked, unittest.TestCase):
         self.tell(sweep, number, status=409, end="completed")
         self.tell(sweep, number, status=409, time=3, value=0)
         self.assertEqual(self.service.get(sweep)["best"], {"trial": 0, "value": 0.5})
+
+    def suggest(self, sweep, status=200, **body):
+        answer = self.service.call("POST", f"{sweep}/suggest", body)
+        self.assertEqual(answer.status, status, answer.body)
+        return answer.json
+
+    def test_the_last_observation_ends_the_sweep_for_all(self):
+        sweep = self.create(limits={"max_trials": 3, "max_concurrent": 3})
+        for trial in self.ask(sweep, 3):
+            self.tell(sweep, trial["number"], time=1, value=0.5, end="completed")
+        self.assertEqual(self.service.get(sweep)["state"], "finished")
+        answers = [self.suggest(sweep) for _ in range(3)]
+        self.assertEqual([(one["trials"], one["state"]) for one in answers], [([], "finished")] * 3)
+        self.assertEqual({one["message"] for one in answers}, {"every trial has ended (3)"})
+
+    def test_retried_trials_come_first(self):
+        sweep = self.create(limits={"max_trials": 6, "max_concurrent": 2})
+        for trial in self.ask(sweep, 2):
+            self.tell(sweep, trial["number"], end="failed")
+        self.assertEqual(self.service.post(f"{sweep}/retry", {})["retried"], 2)
+        again = self.ask(sweep, 5)
+        self.assertEqual([one["number"] for one in again], [0, 1])
+        for trial in again:
+            self.assertEqual(self.tell(sweep, trial["number"], time=1, value=1, end="completed")["state"], "completed")
+        self.assertEqual([one["number"] for one in self.ask(sweep)], [2])
+
+    def test_a_lease_that_is_not_renewed_frees_the_trial(self):
+        sweep = self.create(limits={"max_trials": 2, "max_concurrent": 2})
+        kept, lost = (one["number"] for one in self.suggest(sweep, count=2, lease_s=2)["trials"])
+        self.assertEqual(self.suggest(sweep)["trials"], [])
+        self.tell(sweep, kept, lease_s=600)
+        wait_for(lambda: [one["number"] for one in self.suggest(sweep)["trials"]] == [lost], "the lost trial", 30)
+        self.assertEqual(self.suggest(sweep)["trials"], [], "it has no lease now")
+        self.service.stop()
+        self.service.start()
+        self.assertEqual(self.suggest(sweep)["trials"], [])
+        for number in (kept, lost):
+            self.tell(sweep, number, time=1, value=number, end="completed")
+        self.assertEqual(self.service.get(sweep)["state"], "finished")
+        self.suggest(sweep, status=422, lease_s=0.1)
+        events = [one["event"] for one in self.service.get(f"{sweep}/events?limit=50")["items"]]
+        self.assertEqual([one["trial"] for one in events if one["type"] == "lease" and one["free"]], [lost])
+
+    def test_completed_needs_a_value(self):
+        sweep = self.create()
+        number = self.ask(sweep)[0]["number"]
+        self.tell(sweep, number, status=422, end="completed")
+        self.tell(sweep, number, time=1, nonfinite="nan", end="completed")
+
+    def test_logs_go_on_by_cursor(self):
+        sweep = self.create()
+        for _ in range(3):
+            self.tell(sweep, self.ask(sweep)[0]["number"], time=1, value=0.5, end="completed")
+        for list_name in ("events", "decisions"):
+            page = self.service.get(f"{sweep}/{list_name}?limit=2")
+            by_cursor = self.service.get(f"{sweep}/{list_name}?limit=2&cursor={page['next_cursor']}")
+            self.assertEqual(by_cursor, self.service.get(f"{sweep}/{list_name}?limit=2&after={page['next_cursor']}"))
+            self.assertNotEqual(by_cursor["items"], page["items"])
+
+    def test_long_constraints_cost_little(self):
+        names = [f"p{i}" for i in range(128)]
+        space = {name: {"type": "uniform", "min": 0, "max": 1} for name in names}
+        long_one = "+".join(f"p{i}*p{i + 1}" for i in range(90)) + " >= 0"
+        body = elsewhere(space=space, constraints=[long_one, "p0 < -1"])
+        began = time.monotonic()
+        answer = self.service.call("POST", "/v1/sweeps?dry_run=true", body)
+        self.assertEqual((answer.status, answer.json["errors"][0]["pointer"]), (422, "/constraints"))
+        self.assertLess(time.monotonic() - began, 30)
+        body["constraints"] = [long_one] * 40
+        answer = self.service.call("POST", "/v1/sweeps?dry_run=true", body)
+        self.assertEqual(answer.status, 422)
+        self.assertIn("must be at most 2000", answer.json["errors"][0]["message"])
 
     def test_a_sweep_that_is_deleted_while_it_is_kept(self):
         sweep = self.create()

@@ -263,7 +263,7 @@ class CommandLine(unittest.TestCase):
             "sweep create": lambda: [self.file("asked.json")], "sweep import": lambda: [self.file("wandb.yaml"), "--print"],
             "sweep show": lambda: [sweep], "sweep suggest": lambda: [self.asked_sweep(), "--count", "1"],
             "sweep observe": lambda: [sweep, next(numbers) % 2, "--time", "1", "--value", "0.5", "--end", "completed"],
-            "sweep best": lambda: [sweep], "sweep importance": lambda: [sweep], "sweep simulate": lambda: [sweep, "random"],
+            "sweep set": lambda: [sweep, "--max-concurrent", "7"], "sweep best": lambda: [sweep], "sweep importance": lambda: [sweep], "sweep simulate": lambda: [sweep, "random"],
             "sweep retry": lambda: [sweep], "sweep promote": lambda: [sweep], "sweep extend": lambda: [self.asked_sweep(), "9"],
             "sweep pause": lambda: [self.asked_sweep()], "sweep resume": lambda: [self.asked_sweep("pause")],
             "sweep stop": lambda: [self.asked_sweep()], "sweep delete": lambda: [self.asked_sweep("stop"), "--yes"],

@@ -176,7 +176,7 @@ class SweepCommands(CommandTestCase):
         sweep = self.elsewhere(algorithm={"name": "random"}, limits={"max_trials": 16, "max_concurrent": 16})
         for trial in json.loads(self.ok("sweep", "suggest", sweep, "--count", "16", "--json"))["trials"]:
             self.ok("sweep", "observe", sweep, trial["number"], "--time", "1", f"--value={trial['point']['x']}", "--end", "completed")
-        rows = self.table(self.ok("sweep", "importance", sweep), "parameter", "explains", "groups")
+        rows = self.table(self.ok("sweep", "importance", sweep), "parameter", "explains", "with pairs")
         self.assertEqual(rows[0][0], "x")
         self.assertGreater(float(rows[0][1].split()[0]), 50)
 

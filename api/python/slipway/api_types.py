@@ -4060,6 +4060,10 @@ class SweepImportance(TypedDict):
     """Importance of the parameters of a sweep."""
     # Parameters, the most important first; none with fewer than 4 trials.
     items: list[SweepParameterImportance]
+    # Pairs of parameters that explain 1 % or more, the most important first.
+    pairs: list[SweepPairImportance]
+    # Number of trials that it was computed from.
+    trials: int
 
 
 class SweepLimits(TypedDict):
@@ -4109,6 +4113,9 @@ class SweepObserve(TypedDict):
     """What a trial that runs elsewhere has measured."""
     # completed or failed: the trial has ended.
     end: NotRequired[Literal['completed', 'failed']]
+    # Lease of the trial, in seconds from now on. An observation of this field alone is a sign of
+    # life. Default: the trial keeps its lease, which each report renews.
+    lease_s: NotRequired[float]
     # nan, inf or -inf, in place of a value.
     nonfinite: NotRequired[Literal['nan', 'inf', '-inf']]
     # Epochs or steps after which the value was measured; grows with each report.
@@ -4117,14 +4124,23 @@ class SweepObserve(TypedDict):
     value: NotRequired[float]
 
 
+class SweepPairImportance(TypedDict):
+    """What two parameters explain together."""
+    # Fraction of the variance that they explain together, beyond what each of them explains by
+    # itself.
+    explained: float
+    # Paths of the two parameters.
+    parameters: list[str]
+
+
 class SweepParameterImportance(TypedDict):
     """Importance of a parameter."""
-    # Fraction of the variance of the trials' ranks that it explains alone.
+    # Fraction of the variance of the objective over the whole space that it explains by itself.
     explained: float
-    # Number of groups of values that were compared.
-    groups: int
     # Path of the parameter.
     parameter: str
+    # The same with the pairs that it is part of.
+    total: float
 
 
 class SweepPatch(TypedDict):
@@ -4270,6 +4286,10 @@ class SweepSuggest(TypedDict):
     """Asks a sweep without a job for trials."""
     # Number of trials.
     count: NotRequired[int]
+    # Seconds in which each of the trials must be observed again; otherwise its worker is taken for
+    # dead, and the trial is handed out to the next who asks. Default: none, a trial waits for its
+    # worker without end.
+    lease_s: NotRequired[float]
 
 
 class SweepSuggestions(TypedDict):

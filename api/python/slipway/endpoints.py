@@ -234,17 +234,19 @@ class Endpoints(Transport):
             self,
             id: str | int,
             *,
+            cursor: int | None = None,
             after: int | None = None,
             types: list[Literal['state', 'progress', 'end']] | None = None,
             limit: int | None = None,
     ) -> EventList:
         """List the events of a cross-validation in order: its states, and those of its folds
         (progress). A page as JSON, or a live stream for `Accept: text/event-stream`. Requires
-        the role `viewer` or a higher one."""
+        the role `viewer` or a higher one. Returns a page. While `next_cursor` is not null,
+        pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 f"/v1/cross-validations/{quoted(id)}/events",
-                query={"after": after, "types": types, "limit": limit},
+                query={"cursor": cursor, "after": after, "types": types, "limit": limit},
         )
 
     def list_cross_validation_folds(self, id: str | int) -> CrossValidationFolds:
@@ -667,16 +669,18 @@ class Endpoints(Transport):
             self,
             id: str | int,
             *,
+            cursor: int | None = None,
             after: int | None = None,
             types: list[Literal['state', 'progress', 'metric', 'log', 'checkpoint', 'compile', 'warning', 'gap', 'end']] | None = None,
             limit: int | None = None,
     ) -> EventList:
         """List the events of a job in order: a page as JSON, or a live stream for `Accept:
-        text/event-stream`. Requires the role `viewer` or a higher one."""
+        text/event-stream`. Requires the role `viewer` or a higher one. Returns a page. While
+        `next_cursor` is not null, pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 f"/v1/jobs/{quoted(id)}/events",
-                query={"after": after, "types": types, "limit": limit},
+                query={"cursor": cursor, "after": after, "types": types, "limit": limit},
         )
 
     def explain_job(self, id: str | int) -> Explanation:
@@ -736,17 +740,19 @@ class Endpoints(Transport):
             self,
             id: str | int,
             *,
+            cursor: int | None = None,
             after: int | None = None,
             level: Literal['info', 'warn', 'error'] | None = None,
             q: str | None = None,
             limit: int | None = None,
     ) -> LogList:
         """List the log lines of a job in order. As text, a page that is not the last has a Link
-        header with rel=next. Requires the role `viewer` or a higher one."""
+        header with rel=next. Requires the role `viewer` or a higher one. Returns a page.
+        While `next_cursor` is not null, pass it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 f"/v1/jobs/{quoted(id)}/logs",
-                query={"after": after, "level": level, "q": q, "limit": limit},
+                query={"cursor": cursor, "after": after, "level": level, "q": q, "limit": limit},
         )
 
     def list_job_metrics(
@@ -1120,14 +1126,16 @@ class Endpoints(Transport):
             id: str | int,
             *,
             limit: int | None = None,
+            cursor: int | None = None,
             after: int | None = None,
     ) -> SweepDecisionList:
         """List what the sweep decided and why, in order. Requires the role `viewer` or a higher
-        one."""
+        one. Returns a page. While `next_cursor` is not null, pass it as `cursor` to get the
+        next one."""
         return self.call(
                 "GET",
                 f"/v1/sweeps/{quoted(id)}/decisions",
-                query={"limit": limit, "after": after},
+                query={"limit": limit, "cursor": cursor, "after": after},
         )
 
     def list_sweep_events(
@@ -1135,16 +1143,18 @@ class Endpoints(Transport):
             id: str | int,
             *,
             limit: int | None = None,
+            cursor: int | None = None,
             after: int | None = None,
             types: list[Literal['entry', 'state', 'end']] | None = None,
     ) -> SweepEventList:
         """The log of a sweep in order: the events given to its algorithm, its decisions, and its
         states. A page as JSON, or a live stream for `Accept: text/event-stream`. Requires the
-        role `viewer` or a higher one."""
+        role `viewer` or a higher one. Returns a page. While `next_cursor` is not null, pass
+        it as `cursor` to get the next one."""
         return self.call(
                 "GET",
                 f"/v1/sweeps/{quoted(id)}/events",
-                query={"limit": limit, "after": after, "types": types},
+                query={"limit": limit, "cursor": cursor, "after": after, "types": types},
         )
 
     def extend_sweep(

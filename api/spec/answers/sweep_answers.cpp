@@ -212,14 +212,29 @@ const Object<Answer>& sweep_importance_table() {
             .open()
             .field("parameter", "Path of the parameter.", any_text, known)
             .field("explained",
-                   "Fraction of the variance of the trials' ranks that it explains alone.",
+                   "Fraction of the variance of the objective over the whole space that it "
+                   "explains by itself.",
                    Number{.min = 0, .max = 1}, known)
-            .field("groups", "Number of groups of values that were compared.", count, known);
+            .field("total", "The same with the pairs that it is part of.",
+                   Number{.min = 0, .max = 1}, known);
+    static const auto pair =
+        Object<Answer>("SweepPairImportance", "What two parameters explain together.")
+            .open()
+            .field("parameters", "Paths of the two parameters.", List<Text>{any_text}, known)
+            .field("explained",
+                   "Fraction of the variance that they explain together, beyond what each of them "
+                   "explains by itself.",
+                   Number{.min = 0, .max = 1}, known);
     static const auto table =
         Object<Answer>("SweepImportance", "Importance of the parameters of a sweep.")
             .open()
             .field("items", "Parameters, the most important first; none with fewer than 4 trials.",
-                   List<Nested<Answer>>{{&item}}, known);
+                   List<Nested<Answer>>{{&item}}, known)
+            .field("pairs",
+                   "Pairs of parameters that explain 1 % or more, the most important "
+                   "first.",
+                   List<Nested<Answer>>{{&pair}}, known)
+            .field("trials", "Number of trials that it was computed from.", count, known);
     return table;
 }
 

@@ -87,7 +87,7 @@ TEST_F(KeptRunsTest, goes_on_where_it_was_given_back) {
     const std::string id = make();
     for (int i = 0; i < 6; ++i) {
         step_and_keep(runs, id);
-        EXPECT_GT(runs.kept_values(), 0);
+        EXPECT_GT(runs.kept_bytes(), 0);
         expect_as_stored(runs, id);
     }
 }
@@ -114,7 +114,7 @@ TEST_F(KeptRunsTest, what_was_not_stored_is_forgotten) {
         EXPECT_THROW(store::commit_sweep_step(store, step_of(lent.run(), log)),
                      store::SweepChanged);
     }
-    EXPECT_EQ(runs.kept_values(), 0);
+    EXPECT_EQ(runs.kept_bytes(), 0);
     expect_as_stored(runs, id);
 }
 
@@ -132,28 +132,52 @@ TEST_F(KeptRunsTest, forgets_the_runs_that_were_used_longest_ago) {
     const std::string c = make();
     KeptRuns all;
     step_and_keep(all, a);
-    const std::int64_t of_one = all.kept_values();
-    KeptRuns runs({.values_max = 2 * of_one + 3});
+    const std::int64_t of_one = all.kept_bytes();
+    const std::int64_t room = of_one / 4;
+    KeptRuns runs({.bytes_max = 2 * of_one + room});
     for (const std::string* id : {&b, &c})
         step_and_keep(runs, *id);
-    EXPECT_EQ(runs.kept_values(), 2 * of_one);
-    step_and_keep(runs, a);    // a trial more counts four: itself, x, y and its report
-    EXPECT_EQ(runs.kept_values(), of_one + 4) << "both others are forgotten";
+    EXPECT_GE(runs.kept_bytes(), 2 * of_one - room);
+    step_and_keep(runs, a);
+    EXPECT_LE(runs.kept_bytes(), 2 * of_one + room) << "b is forgotten";
     for (const std::string* id : {&a, &b, &c})
         expect_as_stored(runs, *id);
-    KeptRuns small({.values_max = of_one + 3});
+    KeptRuns small({.bytes_max = of_one - room});
     step_and_keep(small, a);
-    EXPECT_EQ(small.kept_values(), 0) << "a alone is too large";
+    EXPECT_EQ(small.kept_bytes(), 0) << "a alone is too large";
     expect_as_stored(small, a);
 }
 
-// Goal: sweeps that have hardly begun do not count as nothing. A thousand of them take 23 MB.
-TEST_F(KeptRunsTest, a_run_counts_by_its_spec) {
+// Goal: a run counts with the bytes of its values: of choices, of reports, of its spec.
+TEST_F(KeptRunsTest, a_run_counts_by_its_bytes) {
     KeptRuns runs;
     const std::string id = make();
     step_and_keep(runs, id);
-    const auto spec_bytes = std::int64_t(stored(id).spec.size());
-    EXPECT_GE(runs.kept_values() * 130, 50 * 130 + 13 * spec_bytes);
+    const std::int64_t before = runs.kept_bytes();
+    EXPECT_GE(before, 8 * std::int64_t(stored(id).spec.size()));
+    step_and_keep(runs, id);
+    const std::int64_t of_trial = runs.kept_bytes() - before;
+    EXPECT_GE(of_trial, std::int64_t(sizeof(search::Trial) + 2 * sizeof(double)));
+
+    Json spec = Json::parse(elsewhere_spec);
+    const std::string word(1000, 'w');
+    spec["space"]["word"] = {{"type", "choice"}, {"values", {word + "1", word + "2"}}};
+    const std::string wordy = store::create_sweep(store,
+                                                  {.id = new_id("swp"),
+                                                   .name = "wordy",
+                                                   .project = "default",
+                                                   .spec = spec.dump(),
+                                                   .max_trials = 40,
+                                                   .max_concurrent = 8,
+                                                   .external = true,
+                                                   .created_by = "tok_test"},
+                                                  "[]", {})
+                                  .id;
+    KeptRuns others;
+    step_and_keep(others, wordy);
+    const std::int64_t of_wordy = others.kept_bytes();
+    step_and_keep(others, wordy);
+    EXPECT_GE(others.kept_bytes() - of_wordy, of_trial + 1000);
 }
 
 TEST_F(KeptRunsTest, a_deleted_sweep_cannot_be_borrowed) {
@@ -166,7 +190,7 @@ TEST_F(KeptRunsTest, a_deleted_sweep_cannot_be_borrowed) {
     store::commit_sweep_step(store, end);
     ASSERT_TRUE(store::delete_sweep(store, id));
     EXPECT_THROW(runs.borrow(store, before), Error);
-    EXPECT_EQ(runs.kept_values(), 0);
+    EXPECT_EQ(runs.kept_bytes(), 0);
 }
 
 // Method: eight threads take steps; nobody is refused, as each waits for the one before.
@@ -191,13 +215,43 @@ TEST_F(KeptRunsTest, who_asks_at_the_same_time_waits) {
     expect_as_stored(runs, id);
 }
 
-TEST_F(KeptRunsTest, who_has_waited_too_long_reads_the_log) {
+TEST_F(KeptRunsTest, who_has_waited_too_long_is_told_to_come_back) {
     KeptRuns runs({.patience = std::chrono::milliseconds(1)});
     const std::string id = make();
-    auto lent = runs.borrow(store, stored(id));
+    {
+        auto lent = runs.borrow(store, stored(id));
+        EXPECT_THROW(step_and_keep(runs, id), Error);
+        EXPECT_EQ(stored(id).counts.trials, 0);
+    }
     step_and_keep(runs, id);
     EXPECT_EQ(stored(id).counts.trials, 1);
-    EXPECT_EQ(runs.kept_values(), 0) << "the place is still lent";
+}
+
+TEST_F(KeptRunsTest, a_few_logs_are_read_at_a_time) {
+    KeptRuns runs({.loads_max = 1, .patience = std::chrono::milliseconds(1)});
+    const std::string a = make();
+    const std::string b = make();
+    step_by_another(a);
+    step_by_another(b);
+    for (int i = 0; i < 25; ++i)
+        step_by_another(a);
+    bool is_refused = false;
+    const auto read_b = [&] {
+        try {
+            runs.borrow(store, stored(b));
+        } catch (const Error& error) {
+            is_refused = is_refused || error.code() == ErrorCode::exhausted;
+        }
+    };
+    runs.borrow(store, stored(a), read_b);
+    EXPECT_TRUE(is_refused);
+    EXPECT_NO_THROW(runs.borrow(store, stored(b)));
+    EXPECT_THROW(runs.borrow(store, stored(a),
+                             [] {
+                                 throw Error{ErrorCode::exhausted, "gone"};
+                             }),
+                 Error);
+    EXPECT_NO_THROW(runs.borrow(store, stored(a)));
 }
 
 }    // namespace

@@ -31,22 +31,27 @@ AlgorithmSpec algorithm(const Json& json) {
     return decode_algorithm(json).value;
 }
 
+Importances importance_in(const SweepRun& run) {
+    return importance_of(importance_inputs(run.search));
+}
+
 TEST(Recorded, the_parameter_that_matters_explains_the_differences) {
-    const auto found = importance_of(recorded_run().search);
-    ASSERT_EQ(found.size(), 2U);
-    EXPECT_EQ(found[0].path, "train.optimizer.lr");
-    EXPECT_GT(found[0].explained, 0.9);
-    EXPECT_LT(found[1].explained, 0.2);
+    const Importances found = importance_in(recorded_run());
+    ASSERT_EQ(found.parameters.size(), 2U);
+    EXPECT_EQ(found.trials, 27U);
+    EXPECT_EQ(found.parameters[0].path, "train.optimizer.lr");
+    EXPECT_GT(found.parameters[0].explained, 0.9);
+    EXPECT_LT(found.parameters[1].explained, 0.1);
 }
 
 TEST(Recorded, too_few_trials_say_nothing) {
     SweepRun run = new_run();
-    EXPECT_TRUE(importance_of(run.search).empty());
+    EXPECT_TRUE(importance_in(run).parameters.empty());
 }
 
 TEST(Recorded, the_same_algorithm_gives_what_was_recorded) {
     const SweepRun run = recorded_run();
-    const SweepSimulation done = simulate(run, algorithm({{"name", "random"}}), 4);
+    const SweepSimulation done = simulate(recorded_sweep(run), algorithm({{"name", "random"}}), 4);
     EXPECT_EQ(done.trials, 27);
     EXPECT_EQ(done.time_used, 27 * 9);
     EXPECT_EQ(done.time_recorded, 27 * 9);
@@ -58,12 +63,12 @@ TEST(Recorded, the_same_algorithm_gives_what_was_recorded) {
 // Goal: where curves do not cross, halving finds the best trial, and what it trains is known.
 TEST(Recorded, halving_finds_the_best_trial_for_less) {
     const SweepRun run = recorded_run();
-    const SweepSimulation stops =
-        simulate(run, algorithm({{"name", "asha"}, {"mode", "stop"}, {"max_time", 9}}), 4);
+    const SweepSimulation stops = simulate(
+        recorded_sweep(run), algorithm({{"name", "asha"}, {"mode", "stop"}, {"max_time", 9}}), 4);
     EXPECT_EQ(stops.regret, 0);
     EXPECT_LT(stops.time_used, 27 * 9 / 2);
     const SweepSimulation halves =
-        simulate(run, algorithm({{"name", "hyperband"}, {"max_time", 9}}), 27);
+        simulate(recorded_sweep(run), algorithm({{"name", "hyperband"}, {"max_time", 9}}), 27);
     EXPECT_GT(halves.trials, 9);
     EXPECT_LT(halves.time_used, 27 * 9);
 }
@@ -76,9 +81,10 @@ TEST(Recorded, curves_that_end_early_are_counted) {
         take(run, log, search::ReportEvent{trial, 1, 0.5});
         if (trial == 0) take(run, log, search::EndEvent{trial, true});
     }
-    const SweepSimulation done = simulate(run, algorithm({{"name", "random"}}), 1);
+    const SweepSimulation done = simulate(recorded_sweep(run), algorithm({{"name", "random"}}), 1);
     EXPECT_EQ(done.cut_short, 3);
-    EXPECT_THROW(simulate(run, algorithm({{"name", "pbt"}, {"max_time", 9}}), 1), Error);
+    EXPECT_THROW(simulate(recorded_sweep(run), algorithm({{"name", "pbt"}, {"max_time", 9}}), 1),
+                 Error);
 }
 
 }    // namespace

@@ -689,7 +689,7 @@ export interface SweepBestSummary { trial: number; value: number; }
 /** A decision of a sweep. */
 export interface SweepDecision { action: string; at: string; detail: Record<string, any>; reason: string; seq: number; trial: number | null; }
 /** Importance of a parameter. */
-export interface SweepParameterImportance { explained: number; groups: number; parameter: string; }
+export interface SweepParameterImportance { explained: number; parameter: string; total: number; }
 /** A training job made from a trial of a sweep. */
 export interface SweepPromote { changes?: Record<string, any>; pin?: boolean; start?: "continue" | "weights" | "scratch"; trial?: number; }
 /** Reason for the state of a sweep. */

@@ -126,7 +126,7 @@ function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (tria
   if (!has_values) return html`<p class="hint">${ended ? "No trial has a value, so there are no plots of the parameters." : "Plots of the parameters are drawn once a trial has a value."}</p>`;
   return html`<section><h2>Parameters</h2><${Parallel} trials=${trials} axes=${axes} chosen=${choose} />
     <div class="charts"><${Scatter} trials=${trials} axes=${axes} />
-      <section class="chart"><h3>Importance</h3><p class="hint">Fraction of the variance of the objective that each parameter explains.</p><${Importance} items=${importance} ended=${ended} /></section></div></section>`;
+      <section class="chart"><h3>Importance</h3><p class="hint">Fraction of the variance of the objective that each parameter explains, by itself and in pairs.</p><${Importance} items=${importance} ended=${ended} /></section></div></section>`;
 }
 
 export function Sweep({ id }: { id: string }) {
