@@ -64,10 +64,12 @@ TEST(Docs, the_tables_of_fields_are_fresh) {
         text = with_section(text, start, markdown_table(name));
     }
     expect_fresh("docs/formats.md", text);
-    for (const auto& [file, name] :
-         {std::pair{"docs/predictions.md", "PredictionSpec"},
-          std::pair{"docs/evaluations.md", "EvaluationSpec"},
-          std::pair{"docs/cross-validation.md", "CrossValidationSpec"}}) {
+    for (const auto& [file, name] : {std::pair{"docs/predictions.md", "PredictionSpec"},
+                                     std::pair{"docs/evaluations.md", "EvaluationSpec"},
+                                     std::pair{"docs/cross-validation.md", "CrossValidationSpec"},
+                                     std::pair{"docs/search-algorithms.md", "SweepSpec"},
+                                     std::pair{"docs/search-algorithms.md", "SweepSuggest"},
+                                     std::pair{"docs/search-algorithms.md", "SweepObserve"}}) {
         const std::string start = fmt::format("<!-- table {} -->", name);
         const std::string table = without_rows(markdown_table(name), "| `job.");
         expect_fresh(file, with_section(source_file(file), start, table));
