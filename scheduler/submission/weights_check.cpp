@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/base/id.h"
+#include "api/base/parsed_json.h"
 #include "api/base/plural.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/checkpoints.h"
