@@ -98,6 +98,11 @@ class NetworkCluster(Cluster):
         self.start(name, *self.on(node), "unshare", "--pid", "--fork", "--mount-proc", "--uts", "--ipc", "--kill-child",
                    "sh", "-c", INIT, "init", name, "slurmd", "-D", "-N", name, "-f", self.file)
 
+    def first_process(self, node):
+        """Its id on this machine."""
+        unshare = self.processes[f"node{node}"].pid
+        return int(open(f"/proc/{unshare}/task/{unshare}/children").read().split()[0])
+
     def states(self):
         done = subprocess.run(["sinfo", "--noheader", "--Node", "--format=%T"], capture_output=True, text=True, env=self.environment, cwd="/")
         return done.stdout.split()

@@ -108,6 +108,46 @@ class SlurmNetworkTestCase(unittest.TestCase):
         self.assertRegex(said("--slurm-address", "127.0.0.1"), "^NO .*from this machine only, and node node1 is another one")
         self.assertRegex(said(), "^NO .*node node1 and 1 more are other machines: give --slurm-address")
 
+    # ---- a node that lacks something --------------------------------------------
+    @contextlib.contextmanager
+    def without_home(self, node):
+        """An empty folder in the place of the home folder, on this node alone."""
+        inside = ["nsenter", f"--mount=/proc/{self.cluster.first_process(node)}/ns/mnt"]
+        subprocess.run([*inside, "mount", "-t", "tmpfs", "tmpfs", self.service.home], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run([*inside, "umount", "-l", self.service.home], check=True)
+
+    def test_a_node_without_the_home_folder_is_named_and_left_out(self):
+        with self.without_home(1):
+            said = subprocess.run([BIN / "slipwayd", "node", "check", "--home", self.service.home, "--launcher", "slurm"],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
+            first, second = said.stdout.split("node node2")
+            self.assertRegex(first, "(?m)^NO +store ")
+            self.assertNotIn("NO ", second)
+            self.assertRegex(second, "(?m)^ok +service +" + self.cluster.address(0))
+
+            job_id = self.service.submit(slurm_service.slice_job("no home", 16, SLICE_EPOCHS))
+            first = wait_for(lambda: (ended := [one for one in self.attempts(job_id) if one["exit_kind"]]) and ended, "an attempt to end", 60)[0]
+            self.service.post(f"/v1/jobs/{job_id}/cancel", {})
+            self.service.wait_end(job_id)
+            self.assertEqual(first["exit_kind"], "not_started", first)
+            self.assertIn("on node node1", first["message"])
+            self.assertNotIn("node2", first["message"])
+
+            job_id = self.service.submit(points_job(name="no home", **LONG))
+            ended = self.service.wait_end(job_id)
+            self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+            self.assertEqual(ended["restarts"], 0)
+            *failed, last = self.attempts(job_id)
+            self.assertLessEqual(len(failed), 3)
+            for attempt in failed:
+                self.assertEqual(attempt["exit_kind"], "not_started", attempt)
+                self.assertRegex(attempt["message"], "on node node1.*home folder")
+            self.assertEqual(last["exit_kind"], "succeeded")
+
     # ---- jobs -------------------------------------------------------------------
     def test_a_job_on_another_machine_succeeds_and_can_be_stopped(self):
         job_id = self.service.submit(points_job(name="one core", **LONG))
