@@ -188,7 +188,7 @@ class AccessObjects:
             job["train"]["optimizer"] = {"name": "sgd", "lr": 1}
             made["sweep"] = self.sweep("failed", job=job, space={"train.optimizer.lr": {"type": "choice", "values": [1e30]}})
         elif kind == "alive_host":
-            self.service.sql("update host set heartbeat_at = clock_timestamp() + interval '1 hour' where name = 'spare-host'")
+            self.service.sql("update host set heartbeat_at = clock_timestamp() + interval '5 s' where name = 'spare-host'")
         elif kind == "name":
             made["name"] = f"kestrel-new-{next(self.numbers)}"
         return made

@@ -196,7 +196,7 @@ class Formats(unittest.TestCase):
         self.assertLess(min(self.service.metric(job, "val_loss").values()), 0.1)
         refused = self.service.call("POST", "/v1/jobs", {**spec, "task": {"type": "classification"}})
         self.assertEqual(refused.status, 422)
-        self.assertIn("use multilabel or regression", refused.body["errors"][0]["message"])
+        self.assertIn("use multilabel or regression", refused.json["errors"][0]["message"])
 
     def test_npz_with_a_label_too_few(self):
         self.write("fewer/mnist.npz", image_arrays(20, labels=19))

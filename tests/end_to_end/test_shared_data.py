@@ -7,7 +7,7 @@ import struct
 import time
 import unittest
 
-from service import Service
+from service import Service, wait_for
 
 IMAGES = 4000    # 3 MB of pixels
 SETTLED_AFTER_S = 3

@@ -79,7 +79,11 @@ class PassedByTrials(SweepCalls, unittest.TestCase):
         sweep = self.wait_end(sweep_id)
         self.assertEqual((sweep["state"], sweep["trials"]["failed"]), ("finished", 0), sweep["reason"])
         self.assertGreaterEqual(len([one for one in self.trials(sweep_id) if one["last_time"] == 4]), 1)
-        wait_for(lambda: len([job for job in self.job_ids(sweep_id) if self.checkpoints(job)]) == 1, "one job with checkpoints")
+        # Those of the best trial: the job of its best value, and its last one.
+        best = {job["id"] for job in self.service.get(f"/v1/jobs?parent={sweep_id}&limit=200")["items"]
+                if job["parent"]["key"].split("@")[0] == str(sweep["best"]["trial"])}
+        wait_for(lambda: {job for job in self.job_ids(sweep_id) if self.checkpoints(job)} <= best, "the checkpoints of other trials to go")
+        self.assertTrue(any(self.checkpoints(job) for job in best))
         self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 12})
         sweep = self.wait_end(sweep_id)
         self.assertEqual((sweep["state"], sweep["trials"]["total"], sweep["trials"]["failed"]), ("finished", 12, 0), sweep["reason"])

@@ -36,7 +36,8 @@ class Submit(NoComplaints, unittest.TestCase):
 
     def test_a_clone_begins_with_what_was_chosen(self):
         cloned = self.found["cloned"]
-        self.assertEqual(cloned["train"]["schedule"], {"name": "cosine", "warmup_steps": 20})
+        # The service fills in another schedule: all fields of this one were chosen.
+        self.assertEqual(cloned["train"]["schedule"], {"name": "cosine", "warmup_steps": 20, "min_lr": 0})
         self.assertEqual((cloned["model"], cloned["train"]["epochs"]), ({"arch": "mlp", "width": 8}, 2))
         self.assertFalse({"limits", "queue", "monitor", "checkpoint", "accelerator"} & set(cloned), cloned)
 
