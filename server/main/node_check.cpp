@@ -83,12 +83,12 @@ Finding check_program(const Options& options) {
     if (access(program.c_str(), X_OK) != 0) return {"programs", false, program + ": " + reason()};
     try {
         const CommandResult said = run_command({program, "version"});
-        const std::string wanted = version_text("slipway-executor");
+        const std::string wanted = fmt::format("slipway-executor {}", release_version());
         const std::string found = said.output.substr(0, said.output.find('\n'));
-        const bool same = found == wanted.substr(0, wanted.find('\n'));
+        const bool same = found == wanted;
         return {"programs", said.good() && same,
                 same ? found
-                     : fmt::format("{} says \"{}\", and slipwayd is \"{}\": install one build",
+                     : fmt::format("{} says \"{}\" in place of \"{}\": install one release",
                                    program, found, wanted)};
     } catch (const Error& error) {
         return {"programs", false, error.what()};

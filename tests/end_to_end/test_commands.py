@@ -64,9 +64,10 @@ class Commands(CommandTestCase):
             done = run("submit", self.spec.with_name("named.json"), "--dry-run", home=self.service.home)
             self.assertEqual(OBEYED.findall(done.stdout + done.stderr), [])
             self.assertIn(r"\u202ea", done.stdout + done.stderr)
-        name = "a\u202egpj"
-        job = self.service.submit(points_job(name=name))
+        job = self.service.submit(points_job(name="a-gpj"))
         self.service.wait_end(job)
+        # Such a name is refused now; one of an earlier release may be stored.
+        self.service.sql(f"update job set name = 'a' || chr(8238) || 'gpj' where id = '{job}'")
         for words in (("jobs", "--limit", 1000), ("job", job), ("follow", job), ("logs", job), ("explain", job), ("report", job)):
             self.ok(*words)
         self.assertIn(r"a\u202egpj", self.ok("jobs", "--limit", 1000))

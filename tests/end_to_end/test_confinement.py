@@ -3,12 +3,14 @@
 Method: a stand-in for slipway-executor (hostile_executor.cpp) tries every escape that it knows, and the results are
 compared with what `GET /v1/capabilities` says that this machine enforces.
 """
+import contextlib
 import ctypes
 import hashlib
 import json
 import os
 import pathlib
 import pwd
+import random
 import re
 import shutil
 import socket
@@ -166,6 +168,16 @@ class Confinement(unittest.TestCase):
             self.assertEqual(self.service.wait_end(self.service.submit(points_job()))["state"], "succeeded")
 
 
+def port_below_the_chosen_ones():
+    """As 8470 is: to ports that the system chooses, members of a slice may connect until they have met."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.sample(range(first // 2, first), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is no free port")
+
+
 @unittest.skipUnless(HOSTILE.exists(), "hostile_executor is not built")
 @unittest.skipUnless(os.geteuid() == 0, "only root runs a service as another user")
 class SliceOfAPlainUser(unittest.TestCase):
@@ -177,6 +189,7 @@ class SliceOfAPlainUser(unittest.TestCase):
 
     def setUp(self):
         self.service = Service("--virtual-hosts", "2", "--cores", "8", "--job-memory-mib", "4000")
+        self.service.port = port_below_the_chosen_ones()
         self.addCleanup(self.service.close)
         # Unlike `slipwayd` it need not be readable by others.
         self.programs = self.service.home / "programs"

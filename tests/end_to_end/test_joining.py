@@ -173,6 +173,7 @@ class JoiningTestCase(unittest.TestCase):
             store.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", small], check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", small], check=True)
+        shutil.copy(self.service.home / "store" / "store.id", small)
         self.refused(4, "the store .* is full", self.command("unshared", token, small))
         self.refused(4, "is not the one that the hosts of this service share: it has no id", self.command("unshared", token, empty))
         shared = self.service.home / "store"

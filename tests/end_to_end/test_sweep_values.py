@@ -87,10 +87,11 @@ class BestWeights(Weights, SweepCalls, unittest.TestCase):
         self.assertEqual((made["origin"]["job_id"], made["spec"]["model"]["init"]["from"]), (best["job_id"], best["checkpoint_id"]))
         self.assertEqual(self.service.wait_end(made["id"])["state"], "succeeded")
         other = next(one["number"] for one in self.trials(sweep_id) if one["number"] != best["trial"]["number"])
-        wait_for(lambda: self.service.call("POST", path + "?dry_run=true", {"trial": other}).status == 422, "the other weights to go")
-        refused = self.service.call("POST", path, {"trial": other})
+        longer = {"trial": other, "changes": {"train": {"epochs": 50}}}
+        wait_for(lambda: self.service.call("POST", path + "?dry_run=true", longer).status == 422, "the other weights to go")
+        refused = self.service.call("POST", path, longer)
         self.assertEqual([(one["pointer"], one["code"]) for one in refused.json["errors"]], [("/start", "no_checkpoint")])
-        self.assertEqual(self.service.call("POST", path + "?dry_run=true", {"trial": other, "start": "scratch"}).status, 200)
+        self.assertEqual(self.service.call("POST", path + "?dry_run=true", {**longer, "start": "scratch"}).status, 200)
 
     def test_without_such_weights_it_is_said_why(self):
         def made(checkpoint, **objective):

@@ -97,6 +97,17 @@ class SweepCommands(CommandTestCase):
     def test_sweep_extend(self):
         self.assertIn("at most 5 trials", self.ok("sweep", "extend", self.held_sweep(), "5"))
 
+    def test_sweep_set(self):
+        held = self.held_sweep()
+        shown = self.ok("sweep", "set", held, "--max-concurrent", "3", "--label", "team=vision", "--name", "held-again")
+        self.assertIn(f"{held} held-again, at most 3 trials at a time", shown)
+        sweep = self.service.get(f"/v1/sweeps/{held}")
+        self.assertEqual((sweep["name"], sweep["max_concurrent"], sweep["labels"]), ("held-again", 3, {"team": "vision"}))
+        self.ok("sweep", "set", held, "--label", "team=")
+        self.assertEqual(self.service.get(f"/v1/sweeps/{held}")["labels"], {})
+        self.assertIn("nothing to change", run("sweep", "set", held, home=self.service.home, check=2).stderr)
+        self.assertIn("is not KEY=VALUE", run("sweep", "set", held, "--label", "team", home=self.service.home, check=2).stderr)
+
     def test_sweep_promote(self):
         shown = json.loads(self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--trial", "1", "--dry-run"))
         self.assertEqual((shown["spec"]["train"]["epochs"], shown["spec"]["train"]["optimizer"]["lr"]), (2, 0.0212345678))

@@ -69,7 +69,7 @@ TEST(SplitFit, tells_what_the_report_knows) {
     EXPECT_TRUE(warns({.method = stratified_kfold, .folds = 4}));
     EXPECT_FALSE(warns({.method = stratified_kfold, .folds = 3}));
     EXPECT_FALSE(warns({.method = kfold, .folds = 4}));
-    dataset.state = store::DatasetState::checking;
+    dataset.report.clear();
     EXPECT_TRUE(fits({.method = kfold, .folds = 21})) << "nothing is known yet";
 }
 

@@ -48,7 +48,7 @@ TEST(Options, the_address_of_a_slice_is_private_unless_that_is_asked_for) {
 }
 
 TEST(Options, a_node_is_checked_with_the_options_of_its_agent) {
-    const auto parsed = parse({"node", "check", "--home", "/h", "--dataset-root", "/data",
+    const auto parsed = parse({"node", "check", "--home", "/h", "--dataset-root", "/tmp",
                                "--launcher", "slurm", "--slurm-partition", "cpu"});
     ASSERT_TRUE(parsed.options);
     EXPECT_EQ(parsed.options->command, Command::node_check);
