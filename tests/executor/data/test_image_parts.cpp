@@ -112,7 +112,8 @@ TEST(ImageParts, flat_folders_beside_others_are_classes_with_a_warning) {
                                  {"bus", "car", "train"}}) {
         Names images;
         for (const std::string& name : classes)
-            images.push_back(name + "/1.png");
+            for (const char* image : {"/1.png", "/2.png"})
+                images.push_back(name + image);
         const Json report = Tree(images).inspect();
         EXPECT_EQ(names_of(report["classes"]), classes);
         EXPECT_EQ(report["part_count"], 0);
