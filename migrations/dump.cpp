@@ -114,7 +114,7 @@ void restore_dump(const RestoredDump& dump) {
                                 "just created",
                                 facts.tables)};
     const fs::path program = find_program("pg_restore", dump.installed, facts.major);
-    // The name of the database is in the environment, and pg_restore wants to hear of one.
+    // The name of the database is in the environment, but pg_restore requires the option.
     const int code = store::run_process(
         {.words = {program.string(), "--single-transaction", "--exit-on-error", "--no-owner",
                    "--no-privileges", "--dbname=", dump.path.string()},
@@ -137,7 +137,7 @@ fs::path dump_database(const DumpOptions& options) {
         delete_unfinished(options.folder);
         write_dump({.database = options.database, .path = file, .installed = options.installed});
     } catch (const Error& error) {
-        // To its reason comes what it has kept from happening.
+        // The message adds what the failure has prevented.
         throw Error{error.code(),
                     fmt::format("the schema was not migrated, because the database could not be "
                                 "dumped before it: {}. Or make a backup of your own and run "

@@ -2,8 +2,7 @@
 
 namespace slipway {
 
-/// The descriptor that the environment variable names, as whoever started this process let it
-/// inherit it; -1: none.
+/// The descriptor that the environment variable names, inherited from the launcher; -1: none.
 int inherited_descriptor(const char* variable);
 
 /// No program that this process becomes or starts has the descriptor.

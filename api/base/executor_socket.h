@@ -1,7 +1,7 @@
 #pragma once
 
 /// The Unix socket at which an executor listens for its agent. A confined executor may make no
-/// socket: whoever confines it makes this one and lets it inherit the descriptor.
+/// socket: the process that confines it makes this one, and the executor inherits the descriptor.
 namespace slipway {
 
 inline constexpr const char* executor_socket_name = "executor.sock";

@@ -366,7 +366,7 @@ void add_help_command(CLI::App& app, Line& line) {
     one->add_option("command", line.texts, "words of the command; default: the program");
     one->callback([&app, &line] {
         line.alone = [&app, &line] {
-            app.clear();    // a program that was told a command has the help of that command
+            app.clear();    // help of a program with a parsed command is that of the command
             const CLI::App& command = command_named(app, line.texts);
             const CLI::App* parent = command.get_parent();
             fmt::print("{}", command.help(parent == nullptr ? "" : full_name(*parent)));

@@ -120,7 +120,7 @@ constexpr Rule otherwise{"compute_bound", &TimeShares::compute, 0,
                          "Compute-bound: {:.0f} % of the time goes to matmuls and convolutions.",
                          about_compute};
 
-/// So many times the loss of the first step is no noise of batches.
+/// A loss above this multiple of the first step's loss is not noise of batches.
 constexpr double diverged_times = 10;
 
 bool has_diverged(const BottleneckInputs& bottleneck) {

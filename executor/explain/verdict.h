@@ -46,7 +46,7 @@ struct Verdict {
     std::string message;    ///< one sentence with the number, one with the advice
 };
 
-/// Pure. A job that diverged is to be told that before anything about its speed. Else the share
+/// Pure. A job that diverged gets that verdict before any about its speed. Else the share
 /// that is largest in relation to what is still fine decides; when all are fine the job is
 /// compute-bound, which is how it should be.
 Verdict judge(const TimeShares& shares, const BottleneckInputs& bottleneck);

@@ -25,12 +25,12 @@ std::vector<int> order_of_use(std::vector<Cpu> cpus);
 inline constexpr const char* machine_cpu_scope = "/sys/devices/system/cpu";
 
 /// A CPU that its holder has for itself, among all processes of this machine that claim in the same
-/// scope. The claim is a lock on the CPU's entry there, which everybody may open: no file is left
+/// scope. The claim is a lock on the CPU's entry there, which every user may open: no file is left
 /// behind, and it ends with the process, however that ends. A confined process may have no socket
 /// whose name could be the claim.
 class CpuClaim {
 public:
-    /// None when somebody holds it, or the scope has no such CPU.
+    /// None when it is claimed already, or the scope has no such CPU.
     static std::optional<CpuClaim> take(const std::filesystem::path& scope, int cpu);
     int cpu() const { return cpu_; }
 

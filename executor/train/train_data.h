@@ -25,7 +25,7 @@ struct TrainData {
     SharedImages shared;                    ///< of `raw`, where other jobs may read them
     std::unique_ptr<Dataset>
         normalized;              ///< wraps images(); absent when nothing is to be normalised
-    std::string content_hash;    ///< of its files; empty: nobody needs it
+    std::string content_hash;    ///< of its files; empty: no check needs it
     Split split;
     std::int64_t class_count = 0;    ///< classes, labels that are numbers, or tokens of a text
     std::vector<std::string> label_names;    ///< of the classes or labels

@@ -221,7 +221,7 @@ private:
     std::map<std::string, Live> live_;
     SpareRunFolders spares_;
     HostFaults faults_;
-    Tick faults_next_{};                           // they are not looked at before
+    Tick faults_next_{};                           // no check of faults before it
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
     std::mutex mutex_;
     std::vector<StepEnd> ended_steps_;    // guarded by mutex_

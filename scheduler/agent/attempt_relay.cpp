@@ -274,7 +274,7 @@ void AttemptReconciler::record(Live& live) {
     }
 }
 
-/// Of a library that complains in a loop, or of an executor that wants to fill the disk.
+/// Of a library that complains in a loop, or of an executor that tries to fill the disk.
 void AttemptReconciler::limit_output(Live& live) {
     const std::int64_t bytes_max = options_.frames_bytes_max;
     struct stat found {};

@@ -139,7 +139,7 @@ struct MaintenanceLoop::Parts {
             task.next = more ? now : now + task.every;
             if (more) wake();
         } catch (const std::exception& error) {
-            // Its next pass looks at everything again; one line per task and outage is enough.
+            // Its next pass checks everything again; one line per task and outage is enough.
             if (!task.failing) {
                 log_warn("a maintenance task failed",
                          {{"task", task.name}, {"reason", error.what()}});

@@ -6,8 +6,8 @@
 
 namespace slipway::search {
 
-/// A value of a parameter as constraints and conditions read it. `json` belongs to somebody else,
-/// so that nothing is copied; numbers that were computed have none.
+/// A value of a parameter as constraints and conditions read it. `json` is borrowed, so that
+/// nothing is copied; numbers that were computed have none.
 struct Operand {
     enum class Kind : std::uint8_t { nothing, number, truth, text, other };
     Kind kind;

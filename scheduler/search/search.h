@@ -79,7 +79,7 @@ public:
     std::int64_t startable() const;
 
     /// The work of choosing all points so far, in values and steps of constraints. Replayed asks
-    /// whose points were dear count little.
+    /// whose points were expensive count little.
     std::int64_t effort() const { return effort_; }
 
     /// The trial with the least loss, by the plan's selection; the first of equal ones. None before

@@ -11,8 +11,8 @@
 namespace slipway::submission {
 
 /// What is wrong with the weights that a job is to begin with (at /model/init/from): none, or they
-/// are of a checkpoint that the asker sees, that is kept and that the network can begin with, or a
-/// complete upload of theirs.
+/// are of a checkpoint that the submitter sees, that is kept and that the network can begin with,
+/// or a complete upload of the submitter.
 std::vector<Problem> check_weights(store::Store& store, const Submitter& submitter,
                                    const JobSpec& spec,
                                    const std::optional<store::Dataset>& dataset);

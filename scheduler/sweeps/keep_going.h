@@ -4,7 +4,7 @@
 
 namespace slipway::sweeps {
 
-/// Called now and then by work that may take long; throws when nobody wants the result any longer.
+/// Called now and then by work that may take long; throws when the result is not needed.
 using KeepGoing = std::function<void()>;
 
 /// Work that nothing ends early.

@@ -1,9 +1,9 @@
-// A run is its log added up, so what is kept is never wrong, only behind: whoever borrows it reads
-// the sweep's row, adds the lines that others have written since, and stores its own step against
-// the version that it has read. A step that is not stored leaves a run that has seen what never
-// happened: it is dropped and read again. Workers that ask at the same time wait for each other,
-// since of their steps all but one would be refused. Whoever has waited too long is told to come
-// back: reading the log again would take the memory and the time of whoever reads it already.
+// A run is its log added up, so what is kept is never wrong, only behind. A request that borrows it
+// reads the sweep's row, adds the lines that others have written since, and stores its own step
+// against the version that it has read. A step that is not stored leaves a run that has seen what
+// never happened: it is dropped and read again. Workers that ask at the same time wait for each
+// other, since of their steps all but one would be refused. A request that has waited too long gets
+// `exhausted`: reading the log again would take the memory and the time of the read under way.
 
 #include "scheduler/sweeps/kept_runs.h"
 

@@ -23,7 +23,7 @@ public:
         std::int64_t bytes_max = std::int64_t{128} << 20;
         /// How many logs are read at a time.
         int loads_max = 2;
-        /// How long somebody waits for the run that somebody else works on, and to read a log.
+        /// How long a request waits for a run that another request holds, and to read a log.
         std::chrono::milliseconds patience{1000};
     };
 

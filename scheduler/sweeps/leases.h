@@ -6,8 +6,8 @@
 
 #include "api/base/clock.h"
 
-// Trials that run elsewhere: who has one, and until when. All of it follows from the log and from
-// when its lines were written.
+// Trials that run elsewhere: which are leased, and until when. All of it follows from the log and
+// from when its lines were written.
 namespace slipway::sweeps {
 
 struct SweepRun;
@@ -16,7 +16,7 @@ struct LeaseEvent;
 
 /// A running trial that is free or has a lease; others have been handed out for good.
 struct TrialLease {
-    bool is_free = false;        ///< nobody works on it: whoever asks next gets it
+    bool is_free = false;        ///< no worker holds it: the next `suggest` returns it
     double lease_s = 0;          ///< from `heard_at` to when it is free again; 0: never
     Instant heard_at{};          ///< it was handed out, renewed, or reported a value
     std::int64_t expired = 0;    ///< how often the lease has run out
@@ -26,10 +26,10 @@ using TrialLeases = std::map<std::int64_t, TrialLease>;
 /// How often a trial is handed out again; then it has failed.
 constexpr std::int64_t expired_max = 3;
 
-/// Somebody works on the trial from now on, or has the lease renewed. lease_s 0: none.
+/// A worker holds the trial from now on, or its lease is renewed. lease_s 0: no lease.
 void hand_out(SweepRun& run, StepLog& log, std::int64_t trial, double lease_s, Instant now);
 
-/// Nobody works on the trial, which runs.
+/// No worker holds the trial, which runs.
 void set_free(SweepRun& run, StepLog& log, std::int64_t trial);
 
 /// Sets the trials free whose leases have run out; those that have done so `expired_max` times have
@@ -39,7 +39,7 @@ void expire_leases(SweepRun& run, StepLog& log, Instant now);
 /// What a line of the log, which was written at `at`, says.
 void take_lease(SweepRun& run, const LeaseEvent& event, Instant at);
 
-/// The running trials that nobody works on, by number.
+/// The running trials that no worker holds, by number.
 std::vector<std::int64_t> free_trials(const SweepRun& run);
 
 /// The trial has reported a value.

@@ -19,7 +19,7 @@ struct LimitEvent {
 struct LeaseEvent {
     std::int64_t trial = 0;
     double lease_s = 0;      ///< it was handed out, or its lease renewed; 0: without a lease
-    bool is_free = false;    ///< nobody works on it
+    bool is_free = false;    ///< no worker holds it
 };
 
 /// The sweep has another state: written by the store with the state, and nothing to the search.

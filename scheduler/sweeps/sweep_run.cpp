@@ -50,7 +50,7 @@ std::int64_t trial_of(const search::SearchEvent& event) {
     return -1;
 }
 
-/// What is tried again elsewhere has nobody who works on it; what does not run needs nobody.
+/// No worker holds a trial that is retried elsewhere. A trial that does not run has no lease.
 void note_lease(SweepRun& run, const search::SearchEvent& event, std::int64_t trial) {
     if (!run.sweep.external || trial < 0) return;
     if (run.search.trials()[std::size_t(trial)].state != TrialState::running)

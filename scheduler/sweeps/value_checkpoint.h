@@ -12,8 +12,8 @@
 
 namespace slipway::sweeps {
 
-// Which weights have the value that a trial is judged by. Whoever hands out, continues or keeps
-// weights of a trial asks here.
+// Which weights have the value that a trial is judged by. All code that hands out, continues or
+// keeps weights of a trial calls these functions.
 
 /// The value that a trial is judged by, and when it was measured.
 struct TrialValue {

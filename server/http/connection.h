@@ -78,7 +78,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
     const bool reserved;                   // above a limit: for one request of Lane::io
     std::string buffer;                    // bytes received and not yet dealt with
     bool idle = false;                     // waits for the first byte of a request
-    bool identified = false;               // a request of it has said who asks
+    bool identified = false;               // a request of it was authenticated
     bool pending = false;                  // in core.pending, or just taken out of it
     std::function<void()> on_stop = {};    // set while an event stream waits
     ClientTicket direct;                   // entered once a trusted address has asked for itself

@@ -126,7 +126,7 @@ struct Response {
     /// Of a gathered request: this answer is thrown away and the handler called again, without a
     /// gathering.
     bool alone = false;
-    /// The client has said who it is, and it is so: its connection makes no room for others.
+    /// The client is authenticated: its connection makes no room for others.
     bool identified = false;
     /// The audit log has an entry of the request already: it was written with what it is about.
     bool audited = false;

@@ -10,8 +10,8 @@ namespace slipway {
 
 struct Connection;
 
-/// The connections whose client has not said who it is (Response::identified) and of which nothing
-/// is under way: they wait for a request, or have not read one to its end. When there are too many
+/// The connections whose client is not authenticated (Response::identified) and of which nothing is
+/// under way: they wait for a request, or have not read one to its end. When there are too many
 /// connections, these make room for others. Safe from every thread.
 class PendingConnections {
 public:

@@ -141,7 +141,7 @@ bool Server::State::is_full() {
 }
 
 /// True when a connection from there is within the limits, or another one makes room for it; then
-/// it is counted. Who has not said who it is must not keep those away who will.
+/// it is counted. Clients that do not authenticate must not keep out clients that do.
 bool Server::State::has_room(const asio::ip::address& peer) {
     const std::string address = counted_address(peer);
     const bool within = addresses.enter(address, connections_max_of(peer, core.options));

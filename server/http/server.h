@@ -22,8 +22,8 @@ struct HttpLimits {
     std::size_t target_bytes = 8 * 1024;           ///< 414
     std::size_t chunk_extra_bytes = 1024;          ///< chunk extensions and trailers together: 400
     std::size_t requests_per_connection = 1000;    ///< then "Connection: close"
-    /// Above this and the next two, the connection that has waited longest without its client
-    /// having said who it is makes room (pending_connections.h); without one: 503 with Retry-After.
+    /// Above this and the next two, the connection of an unauthenticated client that has
+    /// waited longest makes room (pending_connections.h); without one: 503 with Retry-After.
     std::size_t connections = 8192;
     /// Of one IPv4 address or IPv6 /64. Those of a trusted proxy are
     /// counted by the address it forwards, as requests under way.

@@ -87,7 +87,8 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.response = problem_response(*problem, exchange.request.request_id);
         co_return;
     }
-    // What follows asks who it is, or is over at once. The rest would be a way to hold a place.
+    // A body that is read before authentication could hold a place, so its connection stays
+    // pending. Any other request is authenticated next, or ends at once.
     const bool sends_unasked =
         exchange.head.has_body() && !exchange.route->admit && !exchange.route->receive;
     if (!sends_unasked) connection.core.pending.leave(connection);

@@ -155,7 +155,7 @@ private:
         const bool is_checkpoint =
             fs::path(relative).parent_path().parent_path() == checkpoint_folder_;
         if (is_checkpoint && !checkpoints_.contains(relative)) return;
-        // O_NONBLOCK: nobody may write into a pipe.
+        // O_NONBLOCK: a pipe may have no writer.
         const UniqueFd opened(
             openat(parent, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (!opened && errno == ENOENT) return;

@@ -1,6 +1,6 @@
-// Each check does what an attempt would do there, and says what is missing in the words of the
-// person who mounts folders. A node of Slurm is checked by this program itself, which srun runs
-// there: it sees what a job sees. Such a node needs no database.
+// Each check does what an attempt would do there. Its message names what is missing in the terms of
+// an operator that mounts folders. A node of Slurm is checked by this program itself, which srun
+// runs there: it sees what a job sees. Such a node needs no database.
 #include "server/main/node_check.h"
 
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 
 namespace slipway {
 
-/// Limits requests that take long by what they look at: whole sweeps that are read from their logs,
+/// Limits requests that take long by what they process: whole sweeps that are read from their logs,
 /// large specs that are checked. They run on the workers that answer everything else, so only a few
 /// may at a time. Safe from every thread.
 class HeavyRequests {

@@ -35,8 +35,9 @@ constexpr std::string_view used_link_page =
     "<code>slipwayd login-link</code> prints a new one.</p>"
     "<p><a href=\"/\">Sign in with a token</a></p></html>\n";
 
-// Another site's page has led the browser here: it could sign it in as somebody else, and what is
-// entered then would be theirs. A browser too old to say so is believed, as a program is.
+// A page of another site has led the browser here. It could sign the browser in as another user,
+// and that user would own what is entered then. A request without the header comes from an old
+// browser or a program and is accepted.
 bool comes_from_elsewhere(const Request& request) {
     const auto site = request.header("sec-fetch-site");
     return site && *site != "none" && *site != "same-origin";

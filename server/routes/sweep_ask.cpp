@@ -114,7 +114,7 @@ void observe(const SweepObserveBody& body, int trial, sweeps::SweepRun& run,
     }
 }
 
-/// Whatever is heard of a trial renews its lease; `lease_s` changes it.
+/// Each observation of a trial renews its lease; `lease_s` changes it.
 void renew_lease(const SweepObserveBody& body, int trial, sweeps::SweepRun& run,
                  sweeps::CoordinatorStep& step, Instant now) {
     if (run.search.trials()[std::size_t(trial)].state != search::TrialState::running) return;
@@ -127,12 +127,12 @@ void renew_lease(const SweepObserveBody& body, int trial, sweeps::SweepRun& run,
     }
 }
 
-/// The last trial has ended: the search says so now, and not when somebody asks the next time.
+/// The last trial has ended: the search says so now, and not at the next `suggest`.
 void ask_for_the_end(sweeps::SweepRun& run, sweeps::CoordinatorStep& step) {
     if (sweeps::count_trials(run).running > 0 || run.search.startable() > 0) return;
     sweeps::take(run, step.log, search::AskEvent{});
     const search::Decision& answer = step.log.events.back().decisions.back();
-    // A paused trial goes on after all: whoever asks next gets it.
+    // A paused trial is continued: the next `suggest` returns it.
     if (answer.action == search::Action::resume) sweeps::set_free(run, step.log, answer.trial);
 }
 

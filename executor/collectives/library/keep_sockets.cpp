@@ -1,6 +1,6 @@
 // A member needs the network until it has met the others, and reads the files of users only then:
-// what takes over a parser finds that it can connect to nobody. slipway-confine cannot do this,
-// since it runs before. A filter on top of its own can only forbid more.
+// code that takes over a parser can make no connection. slipway-confine cannot do this, since it
+// runs before. A filter on top of its own can only forbid more.
 #include "executor/collectives/library/keep_sockets.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // The name of a kept hash is a digest of what identifies the files without reading them. The
 // kernel sets the time of change (ctime) of an inode itself, so a file that has another content has
-// other facts, whoever restores its size and its other times. The name of the host is part of it:
-// inodes of two hosts have nothing to do with each other, and several hosts may share the folder.
+// other facts, even when its size and its other times are restored. The name of the host is part
+// of it: inodes of two hosts are unrelated, and several hosts may share the folder.
 #include "executor/data/shared/known_content.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ std::optional<fs::path> file_of(const fs::path& path, std::vector<std::string> f
         const FileFacts facts = facts_of_files(path, files, memory.settled_after, opened_since);
         if (facts.is_fresh) return std::nullopt;
         return memory.folder / (sha256_hex(host_name() + "\n" + facts.text) + hash_ending);
-    } catch (const Error&) {    // a file is gone: whoever reads it says so
+    } catch (const Error&) {    // a file is gone: the code that reads it reports this
         return std::nullopt;
     }
 }
@@ -60,7 +60,7 @@ std::optional<std::string> read_hash(const fs::path& file) {
     if (!opened || pread(opened.get(), text.data(), text.size(), 0) != ssize_t(text.size()) ||
         !is_hash(text))
         return std::nullopt;
-    futimens(opened.get(), nullptr);    // used just now: whoever makes room goes by it
+    futimens(opened.get(), nullptr);    // last use: cleanup deletes the oldest first
     return text;
 }
 
@@ -79,7 +79,7 @@ std::string find_content_hash(const fs::path& path, const std::vector<std::strin
     if (kept)
         if (auto known = read_hash(*kept)) return *std::move(known);
     std::string hash = hash_content(path, files, threads).hash;
-    // Nobody may have changed a file while it was read.
+    // No file may have changed while it was read.
     if (kept && file_of(path, files, memory, opened_since) == kept) write_hash(*kept, hash);
     return hash;
 }

@@ -9,9 +9,9 @@
 namespace slipway {
 
 /// Listens at executor.sock in one run folder after the other. A process that was confined has
-/// inherited the socket of its first run, and can make none. Who stays finds the socket of the last
-/// run in the folder of the next one (api/protocol/worker_messages.h) and goes on with it. One
-/// thread at a time.
+/// inherited the socket of its first run, and can make none. A process that stays finds the socket
+/// of the last run in the folder of the next one (api/protocol/worker_messages.h) and goes on with
+/// it. One thread at a time.
 class FrameListener {
 public:
     /// The listening socket, non-blocking; it stays the listener's. Connections from before the

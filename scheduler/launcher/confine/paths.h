@@ -13,7 +13,7 @@ struct AllowedPaths {
     std::vector<std::filesystem::path> readable;
     std::vector<std::filesystem::path> executable;    ///< and readable
     std::vector<std::filesystem::path> writable;      ///< and readable; no links, no devices
-    /// Connects by TCP to ports that the system gives to who asks for any, and listens on such.
+    /// Connects by TCP to the ephemeral ports of the system, and listens on such.
     bool connects = false;
 };
 
@@ -31,8 +31,8 @@ int landlock_version();
 UniqueFd make_path_rules(const AllowedPaths& paths);
 
 /// Confines this thread and what it becomes to the paths of the rules, to its own abstract sockets
-/// and to signals among its own (Landlock 6), and takes TCP away (Landlock 4), from who connects
-/// all but the ports that the system gives. Without rules nothing is confined.
+/// and to signals among its own (Landlock 6). TCP is forbidden (Landlock 4); with `connects` the
+/// ephemeral ports stay allowed. Without rules nothing is confined.
 /// errors  throws unavailable with the system's reason
 void enforce_path_rules(const UniqueFd& rules);
 

@@ -36,7 +36,7 @@ int status_of(const SlurmJobLine& line) {
     return exit ? exit->status : 0;
 }
 
-/// It ended by itself: nobody has cancelled it.
+/// The job ended by itself and was not cancelled.
 bool was_run(const SlurmJobLine& line) {
     return line.state == "FAILED" || line.state == "COMPLETED";
 }

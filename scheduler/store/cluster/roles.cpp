@@ -15,12 +15,12 @@
 #include "api/base/posix.h"
 #include "scheduler/store/queries.h"
 
-// A superuser can run programs as PostgreSQL's user, so nobody can connect as one: whoever got to
-// the socket in the service's name, such as an executor that got out of its confinement, would be
-// out of every confinement. What needs a superuser is done while PostgreSQL does not run, by its
-// single-user mode. initdb makes one role, a superuser, which can neither be dropped nor (since
-// PostgreSQL 16) lose its rights: it is renamed, and a plain role takes the name. A new cluster and
-// one of an earlier version go the same way: one way to test.
+// A superuser can run programs as PostgreSQL's user, so no client can connect as one. Otherwise a
+// process that reached the socket in the service's name, such as an executor that escaped its
+// confinement, would be out of every confinement. What needs a superuser is done while PostgreSQL
+// does not run, by its single-user mode. initdb makes one role, a superuser, which can neither be
+// dropped nor (since PostgreSQL 16) lose its rights: it is renamed, and a plain role takes the
+// name. A new cluster and one of an earlier version go the same way: one way to test.
 
 namespace slipway::store {
 

@@ -7,10 +7,10 @@
 
 namespace slipway::store {
 
-/// Writes who may connect: over the socket alone, as the plain role to its database alone, by the
-/// operating system's word (`peer`), and only the users that run slipwayd and PostgreSQL. Takes
-/// effect with the next start or SIGHUP. errors  throws Error{unavailable} when it cannot be
-/// written
+/// Writes the rules for connections: over the socket alone, as the plain role to its database
+/// alone, authenticated by the operating system (`peer`), and only for the users that run slipwayd
+/// and PostgreSQL. Takes effect with the next start or SIGHUP. errors  throws Error{unavailable}
+/// when it cannot be written
 void write_access(const ClusterLayout& layout, const std::optional<Account>& account);
 
 /// Whether the running cluster has its roles and the database `slipway`, as make_roles() makes
@@ -18,7 +18,7 @@ void write_access(const ClusterLayout& layout, const std::optional<Account>& acc
 bool has_roles(const ClusterLayout& layout);
 
 /// The role `slipway` owns the database of that name and may do nothing else; the superuser is
-/// `postgres`, as whom nobody can connect. No postmaster may run: only PostgreSQL's single-user
+/// `postgres`, as which no client can connect. No postmaster may run: only PostgreSQL's single-user
 /// mode does this. Brings clusters of earlier versions to the same state and keeps what is in them.
 /// Interrupted, it goes on the next time; done, it changes nothing. Whether it was done,
 /// has_roles() says.

@@ -49,7 +49,7 @@ begin
     end loop;
 end $$
 
--- has_roles: whether all of this has been done, asked by who wants to be the plain role
+-- has_roles: whether all of this has been done, in a session of the role slipway
 -- out    found
 select not (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls)
        and (select datdba = pg_roles.oid from pg_database where datname = 'slipway')

@@ -1,4 +1,4 @@
-// Goal: a file whose content has changed is read again, whoever restores its size and its times.
+// Goal: a file whose content has changed is read again, even with its old size and times restored.
 #include "executor/data/shared/known_content.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Goal: what a run begins with and how it goes wrong is told, and weights go by name.
+// Goal: a run reports what it begins with and how it fails, and weights are matched by name.
 // Method: a network is trained, and another run begins with its weights on the same table with
 // columns and labels in another order: before its first step both answer the same.
 #include <gmock/gmock.h>

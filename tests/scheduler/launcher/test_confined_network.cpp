@@ -1,5 +1,5 @@
 // Goal: a confined program has the one socket that it was given; a member of a slice reaches other
-// members by TCP, and nobody else.
+// members by TCP, and no other process.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -62,7 +62,7 @@ TEST_F(Confined, nobody_is_reached_by_network_or_socket) {
     EXPECT_EQ(attempt("socket.socketpair()"), "PermissionError");
 }
 
-// Goal: a member of a slice reaches the others by TCP, and nobody in another way.
+// Goal: a member of a slice reaches the others by TCP, and no process in another way.
 TEST_F(Confined, a_member_of_a_slice_connects_by_tcp_alone) {
     confinement.connects = true;
     EXPECT_EQ(run("a = socket.socket(); a.bind(('127.0.0.1', 0)); a.listen(); "

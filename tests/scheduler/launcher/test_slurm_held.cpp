@@ -1,4 +1,4 @@
-// Goal: jobs that are held are cancelled only when nobody will release them, however many agents
+// Goal: jobs that are held are cancelled only when no agent will release them, however many agents
 // ask for sweeps. Method: programs in the place of squeue and scancel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

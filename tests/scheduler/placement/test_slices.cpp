@@ -211,7 +211,7 @@ TEST(Slices, a_simulation_frees_all_hosts_of_a_slice_at_its_end) {
     EXPECT_EQ(made.starts.at("z").at - made.starts.at("y").at, seconds{100});
 }
 
-// Goal: whoever waits behind a slice learns which job keeps free cores from it.
+// Goal: a job that waits behind a slice learns which job keeps free cores from it.
 TEST(Slices, a_job_behind_a_waiting_slice_is_told_so) {
     Snapshot snapshot{.queue = {job_of("slice", 24), job_of("small", 1, 1)},
                       .cores = free_hosts({"a", "b", "c", "d"})};

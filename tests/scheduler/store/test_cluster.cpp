@@ -233,7 +233,7 @@ std::string connection_problem(const ClusterLayout& layout, const std::string& d
     return PQstatus(session.get()) == CONNECTION_OK ? "" : PQerrorMessage(session.get());
 }
 
-// Goal: who reaches the socket in the service's name gets nothing that the service does not need.
+// Goal: a client with the service's name gets nothing that the service does not need.
 TEST_F(ClusterTest, nobody_connects_as_a_superuser) {
     const Cluster cluster(options());
     EXPECT_EQ(connection_problem(layout, "slipway", "slipway"), "");

@@ -1,4 +1,4 @@
-// Goal: a trial whose worker is gone is worked on again, and one that kills its workers ends.
+// Goal: a trial whose worker is gone is handed out again, and one that kills its workers ends.
 #include "scheduler/sweeps/leases.h"
 
 #include "tests/scheduler/sweeps/samples.h"

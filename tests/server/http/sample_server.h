@@ -52,7 +52,7 @@ inline constexpr std::size_t huge_answer_bytes = 64'000'000;
 /// GET  /host, /address   whom the client means; where it comes from
 /// GET  /file, /later     the file `folder`/file; long polling
 ///
-/// Who asks is known, unless the request has the header X-Unknown.
+/// The client is authenticated, unless the request has the header X-Unknown.
 struct SampleServer {
     explicit SampleServer(ServerOptions options = {});
 

@@ -149,9 +149,9 @@ TEST(Limits, one_address_has_its_own_cap) {
     EXPECT_EQ(RawHttp(sample.port()).read_answer().status, 503);
 }
 
-// Goal: who has not said who it is keeps nobody away who will, and is kept away by nobody while
-// there is room. Method: connections that wait, that have begun a head, a body that nobody asks
-// for, and that were answered as an unknown client.
+// Goal: a client that does not authenticate keeps out no client that does, and keeps its connection
+// while there is room. Method: connections that wait, that have begun a head or an unrequested
+// body, and that were answered as an unknown client.
 TEST(Limits, clients_that_are_not_known_make_room) {
     for (const bool of_all : {false, true}) {
         ServerOptions options;

@@ -1,5 +1,5 @@
-// Goal: a few requests that take long run at a time; others wait without a worker, then are told
-// to come back; who has left is not worked for.
+// Goal: a few requests that take long run at a time. Others wait without a worker, then are refused
+// with a request to retry. A request whose client has left is not run.
 #include "server/routes/heavy_requests.h"
 
 #include <gtest/gtest.h>

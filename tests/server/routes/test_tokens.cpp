@@ -244,7 +244,7 @@ TEST_F(Tokens, a_link_signs_in_once) {
     EXPECT_EQ(service.call_as("", "GET", "/login").status, 401);
 }
 
-// Goal: a link on another site's page signs nobody in as somebody else.
+// Goal: a link on another site's page does not sign a browser in as another user.
 TEST_F(Tokens, a_link_from_elsewhere_signs_in_only_when_it_is_confirmed) {
     const Json link = service.expect(201, "POST", "/v1/login-links?keep_s=60");
     const std::string url = link.value("url", "");

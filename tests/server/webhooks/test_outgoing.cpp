@@ -106,7 +106,7 @@ TEST_F(Outgoing, a_neighbour_is_not_spoken_to_by_address_or_by_name) {
     EXPECT_EQ(post("http://localhost:" + port + "/hook").status, 200);
 }
 
-// Goal: who sets a webhook does not learn which internal names there are.
+// Goal: a user that sets a webhook does not learn which internal names there are.
 TEST_F(Outgoing, a_name_that_is_unknown_looks_like_an_internal_one) {
     const auto error_of = [&](const std::string& host) {
         std::string error = post("http://" + host + "/hook", "10.0.0.0/8").error;
