@@ -2,6 +2,7 @@
 What they share is the file system. slipwayd and slurmctld are on the first host of the network, as is the test itself."""
 import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 
@@ -101,7 +102,7 @@ class NetworkCluster(Cluster):
     def first_process(self, node):
         """Its id on this machine."""
         unshare = self.processes[f"node{node}"].pid
-        return int(open(f"/proc/{unshare}/task/{unshare}/children").read().split()[0])
+        return int(pathlib.Path(f"/proc/{unshare}/task/{unshare}/children").read_text().split()[0])
 
     def states(self):
         done = subprocess.run(["sinfo", "--noheader", "--Node", "--format=%T"], capture_output=True, text=True, env=self.environment, cwd="/")

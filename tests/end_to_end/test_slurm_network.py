@@ -112,12 +112,16 @@ class SlurmNetworkTestCase(unittest.TestCase):
     @contextlib.contextmanager
     def without_home(self, node):
         """An empty folder in the place of the home folder, on this node alone."""
-        inside = ["nsenter", f"--mount=/proc/{self.cluster.first_process(node)}/ns/mnt"]
+        # umount reads /proc/self, which is of the processes of the node.
+        inside = ["nsenter", "--target", str(self.cluster.first_process(node)), "--mount", "--pid"]
         subprocess.run([*inside, "mount", "-t", "tmpfs", "tmpfs", self.service.home], check=True)
         try:
             yield
         finally:
             subprocess.run([*inside, "umount", "-l", self.service.home], check=True)
+            # It leaves the node out for ten minutes, as long as it runs.
+            self.service.kill()
+            self.service.start()
 
     def test_a_node_without_the_home_folder_is_named_and_left_out(self):
         with self.without_home(1):
