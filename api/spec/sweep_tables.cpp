@@ -340,7 +340,7 @@ const Object<SweepSuggestBody>& sweep_suggest_table() {
                    Integer{.min = 1, .max = 100})
             .field("lease_s", &SweepSuggestBody::lease_s,
                    "Seconds in which each of the trials must be observed again; otherwise its "
-                   "worker is taken for dead, and the trial is handed out to the next who asks. "
+                   "worker counts as lost, and the next suggest returns the trial. "
                    "Default: none, a trial waits for its worker without end.",
                    Number{.min = trial_lease_s_min, .max = trial_lease_s_max});
     return table;

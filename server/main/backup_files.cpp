@@ -38,8 +38,8 @@ constexpr std::size_t piece_bytes = 1 << 20;
 constexpr mode_t mode_bits = 0777;
 constexpr std::array single_files{"admin-token", "host.id"};
 // They may be removed at any time, or are made for one request.
-constexpr std::array left_out{Artifact::compile_cache, Artifact::packed_images,
-                              Artifact::decoded_data, Artifact::weights_export};
+constexpr std::array excluded_kinds{Artifact::compile_cache, Artifact::packed_images,
+                                    Artifact::decoded_data, Artifact::weights_export};
 
 [[noreturn]] void fail(const fs::path& path, int reason) {
     if (reason == ENOSPC || reason == EDQUOT)
@@ -124,8 +124,8 @@ public:
           on_progress_(on_progress) {
         make_folder(target_);
         const ArtifactStore artifacts(home);
-        for (const Artifact kind : left_out)
-            left_out_.push_back(artifacts.folder(kind).lexically_relative(home).string());
+        for (const Artifact kind : excluded_kinds)
+            excluded_.push_back(artifacts.folder(kind).lexically_relative(home).string());
         checkpoint_folder_ = artifacts.folder(Artifact::checkpoint).lexically_relative(home);
     }
 
@@ -151,7 +151,7 @@ private:
     }
 
     void entry(int parent, const std::string& name, const std::string& relative, int depth) {
-        if (std::ranges::find(left_out_, relative) != left_out_.end()) return;
+        if (std::ranges::find(excluded_, relative) != excluded_.end()) return;
         const bool is_checkpoint =
             fs::path(relative).parent_path().parent_path() == checkpoint_folder_;
         if (is_checkpoint && !checkpoints_.contains(relative)) return;
@@ -209,7 +209,7 @@ private:
     const std::set<std::string>& checkpoints_;    // outlives this, as on_progress_: a call
     const CopyProgress& on_progress_;
     fs::path checkpoint_folder_;
-    std::vector<std::string> left_out_;
+    std::vector<std::string> excluded_;
     std::string lines_;
     SavedFiles saved_;
 };

@@ -132,7 +132,7 @@ Finding check_locks(const fs::path& folder) {
     return {"locks", excluded,
             excluded
                 ? "flock works in " + folder.string()
-                : fmt::format("flock excludes nobody in {}: mount it with locks", folder.string())};
+                : fmt::format("flock has no effect in {}: mount it with locks", folder.string())};
 }
 
 Finding check_sockets(const fs::path& folder) {

@@ -111,26 +111,28 @@ bool can_connect_what_it_inherits(const std::string& path) {
     return connected;
 }
 
-/// A message with this flag connects by itself.
-bool can_send_at_once(int port) {
-    const int made = socket(AF_INET, SOCK_STREAM, 0);
-    if (made < 0) return false;
+sockaddr_in loopback(int port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(std::uint16_t(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return sendto(made, "x", 1, MSG_FASTOPEN, reinterpret_cast<sockaddr*>(&address),
+    return address;
+}
+
+/// A message with this flag connects by itself.
+bool can_send_at_once(int port) {
+    const int made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made < 0) return false;
+    const sockaddr_in address = loopback(port);
+    return sendto(made, "x", 1, MSG_FASTOPEN, reinterpret_cast<const sockaddr*>(&address),
                   sizeof address) == 1;
 }
 
 bool can_connect_tcp(int port) {
     const int made = socket(AF_INET, SOCK_STREAM, 0);
     if (made < 0) return false;
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(std::uint16_t(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    const sockaddr_in address = loopback(port);
+    return connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 bool can_fork() {

@@ -1,14 +1,11 @@
 """Goal: a host that has other files than those that were checked, or none, runs no job on them: they run elsewhere, and people are told
 which host it was.
 Method: the real programs and a PostgreSQL with a password, in two network namespaces; the second machine has dataset roots of its own."""
-import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import test_joining
-from network import Network, entered, skip_unless_permitted
 from service import BIN, Service, points_job, wait_for, write_points
 
 BAD, GOOD = "a-bad", "good"    # of two free hosts, the first by name gets a job
@@ -17,15 +14,7 @@ BAD, GOOD = "a-bad", "good"    # of two free hosts, the first by name gets a job
 class HostFaults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        skip_unless_permitted()
-        cls.network = Network(2)
-        cls.addClassCleanup(cls.network.close)
-        cls.enterClassContext(entered(cls.network.namespaces[0]))
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e-"))
-        cls.folder.chmod(0o755)
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.database = test_joining.Database(cls.folder, cls.network.addresses[0])
-        cls.addClassCleanup(cls.database.close)
+        test_joining.serve_database(cls)
         cls.address_file = cls.folder / "database"
         cls.address_file.write_text(cls.database.url)
         cls.address_file.chmod(0o600)

@@ -53,19 +53,24 @@ class Database:
         self.process.wait(30)
 
 
+def serve_database(cls):
+    """Of a class of tests: two machines in a network, a folder, and a database on the first machine."""
+    skip_unless_permitted()
+    cls.network = Network(2)
+    cls.addClassCleanup(cls.network.close)
+    cls.enterClassContext(entered(cls.network.namespaces[0]))
+    cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e-"))
+    cls.folder.chmod(0o755)
+    cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+    cls.database = Database(cls.folder, cls.network.addresses[0])
+    cls.addClassCleanup(cls.database.close)
+
+
 class JoiningTestCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        skip_unless_permitted()
-        cls.network = Network(2)
-        cls.addClassCleanup(cls.network.close)
-        cls.enterClassContext(entered(cls.network.namespaces[0]))
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e-"))
-        cls.folder.chmod(0o755)
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        serve_database(cls)
         cls.address = cls.network.addresses[0]
-        cls.database = Database(cls.folder, cls.address)
-        cls.addClassCleanup(cls.database.close)
         cls.service = Service("--host-name", "first", "--cores", "1", "--database-file", cls.secret("database", cls.database.url))
         cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points", rows=200)

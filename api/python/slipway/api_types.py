@@ -4286,9 +4286,9 @@ class SweepSuggest(TypedDict):
     """Asks a sweep without a job for trials."""
     # Number of trials.
     count: NotRequired[int]
-    # Seconds in which each of the trials must be observed again; otherwise its worker is taken for
-    # dead, and the trial is handed out to the next who asks. Default: none, a trial waits for its
-    # worker without end.
+    # Seconds in which each of the trials must be observed again; otherwise its worker counts as
+    # lost, and the next suggest returns the trial. Default: none, a trial waits for its worker
+    # without end.
     lease_s: NotRequired[float]
 
 

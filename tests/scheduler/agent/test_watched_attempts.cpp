@@ -29,7 +29,7 @@ TEST_F(WatchedAttempts, are_stored_as_they_speak) {
     options.store_every = std::chrono::hours(24);
     start_agent();
     const store::AttemptKey key =
-        run_job({{"steps", "100000"}, {"step_ms", "10"}, {"until", enough.string()}});
+        run_job({{"steps", "100000"}, {"step_ms", "3"}, {"until", enough.string()}});
     ASSERT_TRUE(trains(key.job_id, 1)) << "a first step is waited for";
     ASSERT_TRUE(eventually([&] { return unstored(key) > 400; }));
     store::keep_watched(store, {key.job_id});

@@ -170,7 +170,7 @@ TEST_F(Forecast, a_long_queue_is_simulated_as_far_as_the_bounds_say) {
     const Tick began = system_clock().tick();
     const Simulation found = simulate(input.snapshot, input.runs, forecast_bounds(system_clock()));
     EXPECT_LT(system_clock().tick() - began, 2 * forecast_time_max + 1s) << "also when sanitized";
-    EXPECT_FALSE(found.starts.empty());
+    EXPECT_GT(found.starts.size(), 10U);
 }
 
 }    // namespace

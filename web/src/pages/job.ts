@@ -15,7 +15,7 @@ import { NamedLink } from "../parts/named_link";
 import { PageState } from "../parts/page_state";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
-import { Attempts, Ran } from "./job_attempts";
+import { Attempts, run_time, use_attempts } from "./job_attempts";
 import { job_feed } from "./job_feed";
 import { Lineage } from "./job_lineage";
 import { Evaluation, Prediction } from "./job_measured";
@@ -26,7 +26,7 @@ function parent_of({ parent }: JobObject): [string, unknown][] {
   return [["part of", html`<${NamedLink} id=${parent.id} />`]];
 }
 
-function Facts({ job }: { job: JobObject }) {
+function Facts({ job, ran }: { job: JobObject; ran: string }) {
   const trains = job.kind === "train";
   const labels = Object.entries(job.labels).map(([name, value]) => `${name}: ${value}`).join(", ");
   const facts: [string, unknown][] = [
@@ -42,7 +42,7 @@ function Facts({ job }: { job: JobObject }) {
       html`<${NamedLink} id=${job.origin.job_id} />`] as [string, unknown]] : []),
     ...parent_of(job),
     ["created", time(job.created_at)],
-    ["ran", html`<${Ran} job=${job} />`],
+    ["ran", ran],
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`)}</dl>`;
 }
@@ -81,6 +81,7 @@ export function Job({ id }: { id: string }) {
   const [error, set_error] = useState<unknown>();
   useEffect(() => () => feed.close(), [feed]);
   const job = feed.job.value;
+  const attempts = use_attempts(job);
   use_title(job ? `${job.name}, ${job.state.replace("_", " ")}` : id);
   if (!job) return html`<${PageState} title=${`Job ${id}`} error=${feed.error.value} back=${{ href: href("/jobs"), name: "All jobs" }} />`;
 
@@ -103,12 +104,12 @@ export function Job({ id }: { id: string }) {
     ${job.state === "queued" && html`<${Waiting} job=${job} />`}
     <${ProgressBar} job=${job} detailed />
     <${ErrorNote} error=${error ?? feed.error.value} />
-    <${Facts} job=${job} />
+    <${Facts} job=${job} ran=${run_time(attempts)} />
     ${job.prediction && html`<${Prediction} job=${job} />`}
     ${job.evaluation && html`<${Evaluation} job=${job} />`}
     ${job.kind === "train" && html`<${Training} job=${job} feed=${feed} ended=${ended} />`}
     <${Lineage} job=${job} />
-    <${Attempts} key=${job.id} job=${job} />
+    <${Attempts} job=${job} attempts=${attempts} />
     <${Log} lines=${feed.log.value} ended=${ended} />
     <details><summary>Job spec</summary><pre tabindex="0" aria-label="job spec">${JSON.stringify(job.prediction ?? job.evaluation ?? job.spec, null, 2)}</pre></details>
     <${Curls} requests=${[...reading(job), ...action_requests(job)]} />

@@ -37,34 +37,24 @@ function with_newest({ items, cursor }: Known, newest: List<Attempt>): Known {
   return { items: [...earlier, ...newest.items], cursor: earlier.length > 0 ? cursor : newest.next_cursor };
 }
 
-/** How long a job has run: its attempts together, without the times in which it was paused or queued. */
-export function Ran({ job }: { job: Job }) {
-  const [attempts, set_attempts] = useState<Attempt[]>();
-  useEffect(() => {
-    const read = async () => {
-      const all: Attempt[] = [];
-      for (let cursor: string | null | undefined; cursor !== null; ) {
-        const page: List<Attempt> = await get<List<Attempt>>(`/v1/jobs/${job.id}/attempts${query({ cursor: cursor ?? undefined, limit: 200 })}`);
-        all.push(...page.items);
-        cursor = page.next_cursor;
-      }
-      set_attempts(all);
-    };
-    // What cannot be read now is read at the next change of the state.
-    read().catch(() => undefined);
-  }, [job.id, job.attempts, job.state]);
-  const times = attempts?.map(ran_s).filter((one) => one !== undefined) ?? [];
-  return html`${times.length === 0 ? "–" : duration(times.reduce((sum, one) => sum + one, 0))}`;
+interface ReadAttempts extends Known {
+  error: unknown;
+  read_earlier: () => void;
 }
 
-export function Attempts({ job }: { job: Job }) {
+/** The attempts of the job of a page: the newest page is read again when its state changes, earlier ones on request. */
+export function use_attempts(job: Job | undefined): ReadAttempts {
   const [known, set_known] = useState<Known>({ items: [], cursor: null });
   const [error, set_error] = useState<unknown>();
-  const page_at = (cursor?: string) => get<List<Attempt>>(`/v1/jobs/${job.id}/attempts${query({ cursor })}`);
+  const id = job?.id;
+  const page_at = (cursor?: string) => get<List<Attempt>>(`/v1/jobs/${id}/attempts${query({ cursor })}`);
+  useEffect(() => set_known({ items: [], cursor: null }), [id]);
   useEffect(() => {
+    let current = true;
     // What cannot be read now is read at the next change of the state.
-    page_at().then((newest) => set_known((before) => with_newest(before, newest))).catch(() => undefined);
-  }, [job.id, job.attempts, job.state]);
+    if (id) page_at().then((newest) => current && set_known((before) => with_newest(before, newest))).catch(() => undefined);
+    return () => { current = false; };
+  }, [id, job?.attempts, job?.state]);
   const read_earlier = () =>
     page_at(known.cursor ?? undefined)
       .then(({ items, next_cursor }) => {
@@ -72,7 +62,18 @@ export function Attempts({ job }: { job: Job }) {
         set_error(undefined);
       })
       .catch(set_error);
-  const { items, cursor } = known;
+  return { ...known, error, read_earlier };
+}
+
+/** How long a job has run: its attempts together, without the times in which it was paused or queued. */
+export function run_time({ items, cursor }: ReadAttempts): string {
+  const times = items.map(ran_s).filter((one) => one !== undefined);
+  if (times.length === 0) return "–";
+  return `${cursor === null ? "" : "more than "}${duration(times.reduce((sum, one) => sum + one, 0))}`;
+}
+
+export function Attempts({ job, attempts }: { job: Job; attempts: ReadAttempts }) {
+  const { items, cursor, error, read_earlier } = attempts;
   if (items.length === 0) return null;
   return html`<section><h2>Attempts</h2>
     <${Table} label="attempts" columns=${columns_of(items.some(({ members }) => members.length > 1))} rows=${items} key_of=${(one: Attempt) => one.attempt} />

@@ -1,4 +1,4 @@
-// What of a spec somebody chose: the service fills every default in, and a form of all of them is too long to read.
+// The fields of a spec that its author chose: the service fills in every default, and a form of all of them is too long to read.
 import { is_object, type Fields } from "./schema";
 
 const tags = ["name", "type", "arch"]; // a field that says which other fields there are
