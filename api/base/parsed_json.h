@@ -12,6 +12,7 @@ namespace slipway {
 struct ParsedJson {
     Json value;
     std::vector<JsonProblem> duplicates;    ///< in the order of the text; at most 100
+    bool is_stored = false;    ///< by the service, maybe by an earlier build; else of a request
 };
 
 }    // namespace slipway

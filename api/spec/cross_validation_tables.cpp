@@ -101,12 +101,12 @@ const Object<CrossValidationSpec>& cross_validation_table() {
         Object<CrossValidationSpec>(
             "CrossValidationSpec", "A cross-validation: one training job for each fold of a split.")
             .field("name", &CrossValidationSpec::name, "Human-readable name. Default: generated.",
-                   Text{}, {.absent_when_empty = true})
+                   Text{.is_name = true}, {.absent_when_empty = true})
             .field("project", &CrossValidationSpec::project,
                    "Project that the cross-validation and its jobs belong to.",
                    Text{.form = &plain_name})
             .field("labels", &CrossValidationSpec::labels, "Key-value labels for filtering.",
-                   Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
+                   Map<Text>{.key = &plain_name, .item = {.min = 0, .is_name = true}, .max = 64})
             .field("split", &CrossValidationSpec::split,
                    "How to divide the dataset. If the dataset already has an equal split, that one "
                    "is used.",

@@ -15,19 +15,19 @@ namespace {
 
 template <class T>
 Decoded<T> decode(const Object<T>& table, const Json& json,
-                  const std::vector<JsonProblem>& duplicates = {}) {
+                  const std::vector<JsonProblem>& duplicates = {}, bool is_request = false) {
     Decoded<T> decoded{};
     for (const JsonProblem& one : duplicates) {
         decoded.problems.push_back({one.pointer, one.code, one.message});
     }
-    table.read(json, decoded.value, Reader(decoded.problems, table));
+    table.read(json, decoded.value, Reader(decoded.problems, table, is_request));
     sort_problems(decoded.problems);
     return decoded;
 }
 
 template <class T>
 Decoded<T> decode(const Object<T>& table, const ParsedJson& parsed) {
-    return decode(table, parsed.value, parsed.duplicates);
+    return decode(table, parsed.value, parsed.duplicates, !parsed.is_stored);
 }
 
 const ObjectTable* find_table(std::string_view name) {

@@ -69,7 +69,8 @@ Decoded<SweepSuggestBody> decode_sweep_suggest(const ParsedJson& parsed);
 Decoded<SweepObserveBody> decode_sweep_observe(const ParsedJson& parsed);
 Decoded<SweepSimulateBody> decode_sweep_simulate(const ParsedJson& parsed);
 
-/// The same from a value that is already trusted to be free of duplicates: a stored spec.
+/// The same from a value that is already trusted to be free of duplicates: a stored spec. Its names
+/// may have characters that those of a request may not.
 Decoded<JobSpec> decode_job_spec(const Json& json);
 Decoded<PredictionSpec> decode_prediction(const Json& json);
 Decoded<EvaluationSpec> decode_evaluation(const Json& json);

@@ -40,11 +40,11 @@ const Object<EvaluationSpec>& evaluation_spec_table() {
         Object<EvaluationSpec>("EvaluationSpec",
                                "An evaluation: measures a trained model on labelled samples.")
             .field("name", &EvaluationSpec::name, "Human-readable name. Default: generated.",
-                   Text{}, {.absent_when_empty = true})
+                   Text{.is_name = true}, {.absent_when_empty = true})
             .field("project", &EvaluationSpec::project, "Project that the evaluation belongs to.",
                    Text{.form = &plain_name})
             .field("labels", &EvaluationSpec::labels, "Key-value labels for filtering.",
-                   Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
+                   Map<Text>{.key = &plain_name, .item = {.min = 0, .is_name = true}, .max = 64})
             .field("from", &EvaluationSpec::from, "Checkpoint, or those of an ensemble.",
                    Nested<PredictionSource>{&prediction_source_table()}, {.required = true})
             .field("data", &EvaluationSpec::data, "Data to evaluate on.",

@@ -7,7 +7,7 @@ namespace {
 
 /// Labels as filters can name them.
 Map<Text> labels_kind() {
-    return {.key = &plain_name, .item = {.min = 0}, .max = 64};
+    return {.key = &plain_name, .item = {.min = 0, .is_name = true}, .max = 64};
 }
 
 /// The last batch of an epoch is filled up with padding, which batch norm would count.
@@ -349,7 +349,7 @@ const Object<QueueSpec>& queue_table() {
 const Object<JobSpec>& job_table() {
     static const auto table =
         Object<JobSpec>("JobSpec", "A training job.")
-            .field("name", &JobSpec::name, "Human-readable name. Default: generated.", Text{},
+            .field("name", &JobSpec::name, "Human-readable name. Default: generated.", Text{.is_name = true},
                    {.absent_when_empty = true})
             .field("project", &JobSpec::project, "Project that the job belongs to.",
                    Text{.form = &plain_name})
@@ -387,7 +387,7 @@ const Object<JobPatchBody>& job_patch_table() {
                    Text{.form = &plain_name});
     static const auto table =
         Object<JobPatchBody>("JobPatch", "Fields to change; absent fields are unchanged.")
-            .field("name", &JobPatchBody::name, "New name.", Text{})
+            .field("name", &JobPatchBody::name, "New name.", Text{.is_name = true})
             .field("labels", &JobPatchBody::labels, "New labels; they replace all existing ones.",
                    labels_kind())
             .field("queue", &JobPatchBody::queue, "Scheduling class and pool.",

@@ -130,11 +130,11 @@ const Object<PredictionSpec>& prediction_table() {
         Object<PredictionSpec>("PredictionSpec",
                                "A prediction: runs a trained model over a dataset.")
             .field("name", &PredictionSpec::name, "Human-readable name. Default: generated.",
-                   Text{}, {.absent_when_empty = true})
+                   Text{.is_name = true}, {.absent_when_empty = true})
             .field("project", &PredictionSpec::project, "Project that the prediction belongs to.",
                    Text{.form = &plain_name})
             .field("labels", &PredictionSpec::labels, "Key-value labels for filtering.",
-                   Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
+                   Map<Text>{.key = &plain_name, .item = {.min = 0, .is_name = true}, .max = 64})
             .field("from", &PredictionSpec::from, "Checkpoint, or those of an ensemble.",
                    Nested<PredictionSource>{&prediction_source_table()}, {.required = true})
             .field("data", &PredictionSpec::data, "Data to predict.",

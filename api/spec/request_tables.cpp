@@ -233,7 +233,8 @@ const Object<UploadCreate>& upload_create_table() {
 const Object<TokenCreate>& token_create_table() {
     static const auto table =
         Object<TokenCreate>("TokenCreate", "A token to create.")
-            .field("name", &TokenCreate::name, "Human-readable name.", Text{}, {.required = true})
+            .field("name", &TokenCreate::name, "Human-readable name.", Text{.is_name = true},
+                   {.required = true})
             .field("role", &TokenCreate::role,
                    "viewer: read; editor: read and write; admin: also manage tokens and cores.",
                    Choice<TokenRole>{})

@@ -250,11 +250,12 @@ const Object<SweepSpec>& sweep_table() {
     static const auto table =
         Object<SweepSpec>("SweepSpec", "A hyperparameter search: many jobs that differ in values.")
             .field("name", &SweepSpec::name, "Human-readable name. Default: made from the metric.",
-                   Text{}, {.absent_when_empty = true})
+                   Text{.is_name = true}, {.absent_when_empty = true})
             .field("project", &SweepSpec::project, "Project that the sweep and its jobs belong to.",
                    Text{.form = &plain_name})
             .field("labels", &SweepSpec::labels, "Key-value labels for filtering.",
-                   Map<Text>{.key = &plain_name, .item = {.min = 0}}, {.absent_when_empty = true})
+                   Map<Text>{.key = &plain_name, .item = {.min = 0, .is_name = true}},
+                   {.absent_when_empty = true})
             .field("objective", &SweepSpec::objective, "What the sweep optimises.",
                    Nested<ObjectiveSpec>{&objective_table()})
             .field("space", &SweepSpec::space,
@@ -298,9 +299,9 @@ const Object<SweepSpec>& sweep_table() {
 const Object<SweepPatchBody>& sweep_patch_table() {
     static const auto table =
         Object<SweepPatchBody>("SweepPatch", "Changes to a sweep; absent fields stay unchanged.")
-            .field("name", &SweepPatchBody::name, "New name.", Text{})
+            .field("name", &SweepPatchBody::name, "New name.", Text{.is_name = true})
             .field("labels", &SweepPatchBody::labels, "New labels; they replace all existing ones.",
-                   Map<Text>{.key = &plain_name, .item = {.min = 0}})
+                   Map<Text>{.key = &plain_name, .item = {.min = 0, .is_name = true}})
             .field("max_concurrent", &SweepPatchBody::max_concurrent,
                    "Maximum number of trials that run or wait in the queue at a time.",
                    Integer{.min = 1, .max = 1000});

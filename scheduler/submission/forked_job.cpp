@@ -125,7 +125,7 @@ Decoded<JobSpec> changed_spec(const JobSpec& before, const Json& changes) {
     Json changed = encode(before);
     changed.merge_patch(changes);
     drop_replaced(changed, changes);
-    Decoded<JobSpec> spec = decode_job_spec(changed);
+    Decoded<JobSpec> spec = decode_changed(changed, changes);
     bool dropped = false;
     for (const Problem& one : spec.problems) {
         const Json::json_pointer place(one.pointer);
@@ -133,7 +133,7 @@ Decoded<JobSpec> changed_spec(const JobSpec& before, const Json& changes) {
         erase(changed, place);
         dropped = true;
     }
-    if (dropped) spec = decode_job_spec(changed);
+    if (dropped) spec = decode_changed(changed, changes);
     if (!says(changes, Json::json_pointer("/checkpoint/best/metric")))
         forget_unmeasured(spec.value);
     return spec;
@@ -195,6 +195,11 @@ Decoded<CheckedJob> check_again(const store::Job& origin, const JobForkBody& req
 
 }    // namespace
 
+Decoded<JobSpec> decode_changed(const Json& spec, const Json& changes) {
+    const bool renames = changes.contains("name") || changes.contains("labels");
+    return decode_job_spec(ParsedJson{.value = spec, .duplicates = {}, .is_stored = !renames});
+}
+
 Decoded<CheckedJob> check_retry(const store::Job& origin, const Submitter& submitter,
                                 store::Store& store) {
     if (origin.kind == JobKind::train) {
@@ -207,8 +212,8 @@ Decoded<CheckedJob> check_retry(const store::Job& origin, const Submitter& submi
         return check_again(origin, same, submitter, store, true);
     }
     const JobKindRow& row = row_of(origin.kind);
-    ParsedJson request;
-    request.value = store::stored_json(origin.payload);
+    const ParsedJson request{
+        .value = store::stored_json(origin.payload), .duplicates = {}, .is_stored = true};
     Decoded<CheckedJob> checked = row.check(row.decode(request), submitter, store);
     checked.value.origin = store::JobOrigin{.action = "retry", .job_id = origin.id};
     return checked;

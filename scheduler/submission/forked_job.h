@@ -20,4 +20,7 @@ Decoded<CheckedJob> check_retry(const store::Job& origin, const Submitter& submi
 Decoded<CheckedJob> check_fork(const store::Job& origin, const JobForkBody& request,
                                const Submitter& submitter, store::Store& store);
 
+/// A stored spec with the `changes` of a request merged: names are judged where they are changed.
+Decoded<JobSpec> decode_changed(const Json& spec, const Json& changes);
+
 }    // namespace slipway::submission

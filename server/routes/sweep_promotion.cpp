@@ -58,7 +58,7 @@ submission::CheckedJob job_of_folds(const Context& context, const SweepSpec& spe
     if (!made) throw made.error();
     Json job = *made;
     job.merge_patch(body.changes);
-    Decoded<JobSpec> decoded = decode_job_spec(job);
+    Decoded<JobSpec> decoded = submission::decode_changed(job, body.changes);
     const Json::json_pointer best("/checkpoint/best/metric");
     if (!body.changes.contains(best)) submission::forget_unmeasured(decoded.value);
     if (decoded.ok()) require_project(context.who, context.endpoint.access, decoded.value.project);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "api/spec/sweep_spec.h"
 #include "scheduler/cross_validation/checked_request.h"
@@ -64,7 +65,8 @@ void check_first_folds(const Context& context, CheckedSweep& sweep, const search
     const SweepSpec& spec = sweep.spec;
     const Result<Json> request = sweeps::cross_validation_of(spec, point);
     if (!request) return;
-    auto checked = check_cross_validation(decode_cross_validation(*request),
+    const ParsedJson body{.value = *request, .duplicates = {}};
+    auto checked = check_cross_validation(decode_cross_validation(body),
                                           submitter_of(context.who), context.services.store);
     put_below(checked.problems, "/cross_validation");
     put_below(checked.value.warnings, "/cross_validation");
@@ -89,7 +91,7 @@ void check_first_job(const Context& context, CheckedSweep& sweep, std::vector<Pr
     if (spec.cross_validation) return check_first_folds(context, sweep, first.point, problems);
     const Result<Json> job = sweeps::trial_spec(spec, first.point, first.until);
     if (!job) return;
-    Decoded<JobSpec> decoded = decode_job_spec(*job);
+    Decoded<JobSpec> decoded = decode_job_spec(ParsedJson{.value = *job, .duplicates = {}});
     const bool fits_alone = decoded.ok();
     auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
                                               context.services.store);

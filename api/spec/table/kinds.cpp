@@ -42,6 +42,10 @@ std::size_t characters_of(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+bool has_control_character(std::string_view text) {
+    return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+}
+
 /// The whole number that a JSON value is; none for other types and for fractions.
 std::optional<std::int64_t> as_whole(const Json& json) {
     if (json.is_number_unsigned()) {
@@ -82,7 +86,10 @@ void Text::read(const Json& json, std::string& value, const Reader& at) const {
         return at.report("out_of_bounds", fmt::format("{} must be {}, got {}", at.path(), wanted(),
                                                       counted(characters, "character")));
     }
-    if (!is_printable_line(text)) {
+    if (has_control_character(text))
+        return at.refuse("bad_format", wanted() + " without control characters", json);
+    // Names of builds that had no such rule are stored.
+    if (is_name && at.is_request() && !is_printable_line(text)) {
         return at.refuse("bad_format",
                          wanted() +
                              " without characters that control a terminal or turn the "

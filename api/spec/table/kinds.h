@@ -40,6 +40,8 @@ struct Text {
     std::size_t min = 1;
     std::size_t max = 200;
     const TextForm* form = nullptr;    ///< lives for ever
+    /// Of a thing that is shown among others: a request cannot make it read otherwise than it is.
+    bool is_name = false;
 
     using Value = std::string;
     void read(const Json& json, std::string& value, const Reader& at) const;

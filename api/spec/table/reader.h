@@ -20,8 +20,8 @@ public:
     /// Enough for a person; a document of nothing but mistakes costs no more.
     static constexpr std::size_t problems_max = 100;
 
-    Reader(std::vector<Problem>& problems, const ObjectTable& root)
-        : problems_(problems), root_(root) {}
+    Reader(std::vector<Problem>& problems, const ObjectTable& root, bool is_request = false)
+        : problems_(problems), root_(root), is_request_(is_request) {}
 
     Reader at(std::string_view key) const;
     Reader at(std::size_t index) const;
@@ -30,6 +30,8 @@ public:
     /// "train.optimizer.lr"; "the document" at the root.
     std::string path() const;
     const ObjectTable& root() const { return root_; }
+    /// Else the document is stored, maybe by a build with fewer rules.
+    bool is_request() const { return is_request_; }
     std::size_t problem_count() const { return problems_.size(); }
     bool full() const { return problems_.size() >= problems_max; }
 
@@ -43,6 +45,7 @@ public:
 private:
     std::vector<Problem>& problems_;
     const ObjectTable& root_;
+    bool is_request_;
     std::string pointer_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "tests/api/spec/examples.h"
 
@@ -11,6 +12,10 @@ namespace {
 
 Decoded<JobSpec> decode_text(std::string_view text) {
     return decode_job_spec(parse_json(text).value());
+}
+
+ParsedJson as_request(const Json& json) {
+    return {.value = json, .duplicates = {}};
 }
 
 TEST(JobSpec, every_valid_example_decodes) {
@@ -187,13 +192,30 @@ TEST(JobSpec, names_and_labels_do_not_turn_the_direction_of_writing) {
         Json json = example("valid_minimal.json");
         json["name"] = "a" + mark + "gpj.b";
         json["labels"] = {{"team", "x" + mark}};
-        EXPECT_EQ(summary_of(decode_job_spec(json).problems),
+        EXPECT_EQ(summary_of(decode_job_spec(as_request(json)).problems),
                   "/labels/team bad_format\n/name bad_format\n")
             << mark;
     }
     Json json = example("valid_minimal.json");
     json["name"] = "\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627";
-    EXPECT_EQ(summary_of(decode_job_spec(json).problems), "");
+    EXPECT_EQ(summary_of(decode_job_spec(as_request(json)).problems), "");
+}
+
+// Goal: what builds before that rule stored is read, and so are columns as their files have them.
+TEST(JobSpec, marks_of_direction_stay_in_stored_names_and_in_columns) {
+    Json json = example("valid_minimal.json");
+    json["name"] = "a\u202egpj.b";
+    json["labels"] = {{"team", "x\u200f"}};
+    const Decoded<JobSpec> stored = decode_job_spec(json);
+    EXPECT_EQ(summary_of(stored.problems), "");
+    EXPECT_EQ(stored.value.name, "a\u202egpj.b");
+
+    Json table = example("valid_minimal.json");
+    for (const std::string mark : {"\u200e", "\u200f", "\u061c"}) {
+        table["data"]["columns"] = {{"label", mark + "\u05e9"}};
+        EXPECT_EQ(summary_of(decode_job_spec(as_request(table)).problems), "") << mark;
+        EXPECT_EQ(decode_job_spec(as_request(table)).value.data.columns->label, mark + "\u05e9");
+    }
 }
 
 TEST(JobSpec, a_number_beyond_a_double_is_a_problem_of_its_field) {

@@ -252,6 +252,20 @@ TEST_F(JobActions, a_fork_changes_what_it_is_told_and_continues) {
     EXPECT_EQ(named["origin"]["continues_from"], done.best);
 }
 
+// Goal: a name that an earlier build has accepted is no obstacle; a new one is judged.
+TEST_F(JobActions, a_fork_of_a_job_with_an_odd_name_is_made) {
+    const Ended done = ended(JobState::failed);
+    service.database.sql(
+        "update job set name = U&'a\\202egpj.b', "
+        "spec = jsonb_set(spec, '{name}', to_jsonb(U&'a\\202egpj.b'::text)) "
+        "where id = '" +
+        done.job + "'");
+    EXPECT_EQ(act(201, done.job, "fork", {{"start", "scratch"}})["name"], "a\u202egpj.b");
+    EXPECT_EQ(act(201, done.job, "retry")["name"], "a\u202egpj.b");
+    EXPECT_EQ(refused(done.job, {{"changes", {{"name", "\u202e"}}}}, "/changes/name")["code"],
+              "bad_format");
+}
+
 TEST_F(JobActions, a_fork_may_take_the_weights_alone_or_nothing) {
     const Ended done = ended(JobState::succeeded);
     const Json changes{{"train", {{"batch_size_per_core", 4}}}};

@@ -54,6 +54,9 @@ TEST_F(Pools, the_job_of_a_sweep_and_of_a_cross_validation_may_too) {
                {"job", spec_of("tpu")}};
     EXPECT_EQ(problem_of("/v1/sweeps", sweep)["pointer"], "/job/queue/pool");
     sweep["job"] = spec_of("slurm");
+    sweep["job"]["labels"] = {{"team", "\u202e"}};
+    EXPECT_EQ(problem_of("/v1/sweeps", sweep)["pointer"], "/job/labels/team");
+    sweep["job"] = spec_of("slurm");
     service.expect(201, "POST", "/v1/sweeps", sweep);
     Json of_fold = spec_of("tpu");
     of_fold.erase("name");
