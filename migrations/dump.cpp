@@ -117,7 +117,7 @@ void restore_dump(const RestoredDump& dump) {
     // The name of the database is in the environment, but pg_restore requires the option.
     const int code = store::run_process(
         {.words = {program.string(), "--single-transaction", "--exit-on-error", "--no-owner",
-                   "--no-privileges", "--dbname=", dump.path.string()},
+                   "--no-privileges", "--no-comments", "--dbname=", dump.path.string()},
          .environment = store::address_environment(dump.database),
          .output = dump.messages});
     const std::string said = text_of(dump.messages);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "api/base/error.h"
 #include "api/base/sha256.h"
@@ -168,19 +169,21 @@ std::vector<int> down(const std::string& database, const Backup& backup,
     connection.run(queries::lock_migrations);
     const AppliedSteps applied = list_applied(connection);
     if (!is_unreleased(applied)) refuse_problems(applied, steps);
-    std::string_view release = steps.front().release;
-    for (const Migration& step : steps)
-        if (applied.contains(step.number)) release = step.release;
-    if (is_unreleased(applied) || release == steps.front().release) {
+    std::vector<const Migration*> reverted;
+    for (const Migration& step : steps | std::views::reverse) {
+        if (!applied.contains(step.number) || step.down.empty()) continue;
+        if (reverted.empty() || reverted.front()->release == step.release)
+            reverted.push_back(&step);
+    }
+    if (is_unreleased(applied) || reverted.empty()) {
         throw Error{ErrorCode::conflict,
-                    fmt::format("this database does not have the schema of a release after {}, so "
-                                "there is no release to go back to",
+                    fmt::format("this database has the first schema of release {}, so there is "
+                                "none to go back to",
                                 steps.front().release)};
     }
     if (backup) backup();
     std::vector<int> numbers;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-        if (!applied.contains(step->number) || step->release != release) continue;
+    for (const Migration* const step : reverted) {
         Transaction transaction(connection);
         transaction.run(queries::forget_step, {step->number});
         connection.execute(std::string(step->down));

@@ -55,8 +55,8 @@ std::vector<int> up(const std::string& database, const Backup& backup = {},
                     std::span<const Migration> steps = all());
 
 /// Reverts the steps of the newest applied release, newest first: the schema is that of the release
-/// before. Returns the numbers reverted. Data in dropped columns and tables is lost. Throws
-/// Error{conflict} when there is no release before, and as up().
+/// before; of the first release, that of schema.sql. Returns the numbers reverted. Data in dropped
+/// columns and tables is lost. Throws Error{conflict} when only schema.sql is applied, and as up().
 std::vector<int> down(const std::string& database, const Backup& backup = {},
                       std::span<const Migration> steps = all());
 

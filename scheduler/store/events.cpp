@@ -115,10 +115,9 @@ std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCurs
     return events;
 }
 
-std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
-                                         std::chrono::milliseconds window, int limit) {
-    return read_heads(
-        read(store.pool(), queries::list_changed_jobs, {Param::or_null(project), window, limit}));
+std::vector<EventHead> list_changed_jobs(Store& store, std::chrono::milliseconds window,
+                                         int limit) {
+    return read_heads(read(store.pool(), queries::list_changed_jobs, {window, limit}));
 }
 
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids) {

@@ -50,10 +50,10 @@ struct EventHead {
     bool ended = false;    ///< in an end state: no event will follow, unless it is gone on with
 };
 
-/// Jobs that changed within `window` (database time), newest first: what a stream of a project
-/// watches. An empty project means all. Ask with a window of at least two polls.
-std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
-                                         std::chrono::milliseconds window, int limit = 500);
+/// Jobs that changed within `window` (database time), newest first: what streams of projects watch.
+/// Ask with a window of at least two polls.
+std::vector<EventHead> list_changed_jobs(Store& store, std::chrono::milliseconds window,
+                                         int limit = 500);
 
 /// Heads of the named jobs; unknown ones are absent.
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids);

@@ -1,6 +1,8 @@
 // Lists of jobs: in the order of the table, by states and an order (queries/job_pages.sql), or by a
-// metric. A page begins after the place that its cursor names; a list that is narrowed to a time
-// begins and ends there, by the times in the ids or by the key, so that it reads no other jobs.
+// metric. A list of jobs with a name first looks for them by an index: where they are few, the page
+// is chosen from these; where they are many, a page finds enough of them in its order. A page
+// begins after the place that its cursor names; a list that is narrowed to a time begins and ends
+// there, by the times in the ids or by the key, so that it reads no other jobs.
 
 #include <fmt/core.h>
 
@@ -19,6 +21,11 @@
 namespace slipway::store {
 
 namespace {
+
+/// A page of a list finds enough of more.
+constexpr int named_jobs_max = 1000;
+/// The index knows names by three characters each.
+constexpr int indexed_characters_min = 3;
 
 constexpr std::string_view order_names[] = {"created_at", "name", "finished_at"};
 
@@ -67,6 +74,25 @@ std::vector<Param> filter_params(const JobFilter& filter) {
             Param::or_null(range_text(filter.created)),
             Param::or_null(range_text(filter.finished)),
             Param::or_null(filter.parent_id)};
+}
+
+/// The jobs with the name that is asked for; nothing: no name is, or there are too many.
+std::optional<std::vector<std::string>> find_named(Store& store, const std::string& name) {
+    const auto starts_character = [](char c) { return (c & 0xC0) != 0x80; };
+    if (std::ranges::count_if(name, starts_character) < indexed_characters_min) return std::nullopt;
+    const Rows rows = read_with_own_plan(
+        store.pool(), {&queries::list_named_jobs, {contains_pattern(name), named_jobs_max + 1}});
+    std::vector<std::string> ids;
+    for (const Row row : rows)
+        ids.push_back(row.text("id"));
+    if (ids.size() > std::size_t(named_jobs_max)) return std::nullopt;
+    return ids;
+}
+
+/// `list` narrowed to these jobs.
+Rows read_list(Store& store, const Statement& list,
+               const std::optional<std::vector<std::string>>& named) {
+    return named ? read_with_own_plan(store.pool(), list) : read(store.pool(), list);
 }
 
 /// U+10FFFF, more often than a name has characters.
@@ -135,7 +161,7 @@ std::string key_after(const JobList& list, const JobFilter& filter,
 /// The newest jobs, in whatever state they are: in the order of the table itself. Those of a parent
 /// by its index, which is why their states are looked at one by one.
 Statement list_newest_statement(const JobFilter& filter, const std::optional<CursorPlace>& place,
-                                int rows) {
+                                int rows, const Param& named) {
     const IdRange ids = ids_of(filter.created);
     const bool of_parent = !filter.parent_id.empty();
     Statement list{of_parent ? &queries::list_jobs_of_parent : &queries::list_newest_jobs,
@@ -144,6 +170,7 @@ Statement list_newest_statement(const JobFilter& filter, const std::optional<Cur
     list.params.emplace_back(rows);
     list.params.emplace_back(ids.above);
     list.params.emplace_back(page_bytes_max);
+    list.params.push_back(named);
     if (of_parent) list.params.push_back(Param::or_null(words(filter.states)));
     return list;
 }
@@ -155,7 +182,7 @@ std::vector<Param> state_and_filter_params(const JobFilter& filter) {
 }
 
 Statement list_statement(const JobList& by, const JobFilter& filter,
-                         const std::optional<CursorPlace>& place, int rows) {
+                         const std::optional<CursorPlace>& place, int rows, const Param& named) {
     const bool own = filter.parent_id == no_parent && by.own_query != nullptr;
     Statement list{own ? by.own_query : &by.query, state_and_filter_params(filter)};
     if (by.order == JobOrder::created_at) {
@@ -176,6 +203,7 @@ Statement list_statement(const JobList& by, const JobFilter& filter,
         list.params.emplace_back(key_after(by, filter, place));
     }
     list.params.emplace_back(page_bytes_max);
+    list.params.push_back(named);
     return list;
 }
 
@@ -200,15 +228,17 @@ Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& pa
     const std::string scope = scope_of(filter, order_names[std::size_t(order)], descending);
     const std::optional<CursorPlace> place = read_cursor(scope, page.cursor);
     const int rows_asked = rows_to_ask(page);
+    const auto named = find_named(store, filter.name_contains);
+    if (named && named->empty()) return {};
     const auto by = std::ranges::find_if(job_lists, [&](const JobList& list) {
         return list.order == order && list.descending == descending;
     });
     const bool newest = order == JobOrder::created_at && descending &&
                         (filter.states.empty() || !filter.parent_id.empty()) &&
                         filter.parent_id != no_parent;
-    const Statement list = newest ? list_newest_statement(filter, place, rows_asked)
-                                  : list_statement(*by, filter, place, rows_asked);
-    const Rows rows = read(store.pool(), list);
+    const Statement list = newest ? list_newest_statement(filter, place, rows_asked, named)
+                                  : list_statement(*by, filter, place, rows_asked, named);
+    const Rows rows = read_list(store, list, named);
     return make_cut_page<Job>(rows, page, scope, read_job, [](const Row& row) {
         return CursorPlace{row.text("id"), row.text("sort_key")};
     });
@@ -222,6 +252,8 @@ Page<Job> list_jobs_by_metric(Store& store, const JobFilter& filter, const PageR
     const std::string scope =
         scope_of(filter, std::string(by->query.name) + " " + order.metric, order.descending);
     const std::optional<CursorPlace> place = read_cursor(scope, page.cursor);
+    const auto named = find_named(store, filter.name_contains);
+    if (named && named->empty()) return {};
     Statement list{&by->query, state_and_filter_params(filter)};
     const std::string_view first_id = order.descending ? last_id : "";
     const char* const first_value = order.descending ? "infinity" : "-infinity";
@@ -230,7 +262,8 @@ Page<Job> list_jobs_by_metric(Store& store, const JobFilter& filter, const PageR
     list.params.emplace_back(place ? place->sort_key : first_value);
     list.params.emplace_back(page_bytes_max);
     list.params.emplace_back(order.metric);
-    const Rows rows = read(store.pool(), list);
+    list.params.emplace_back(named);
+    const Rows rows = read_list(store, list, named);
     return make_cut_page<Job>(
         rows, page, scope,
         [](const Row& row) {

@@ -59,9 +59,8 @@ ProjectFeed project_feed(store::Store& store, store::Store& of_requests) {
             [&store](const auto& cursors, Instant since, const auto& types) {
                 return store::list_changes_of_jobs(store, cursors, since, types);
             },
-        .changed = [&store](
-                       std::chrono::milliseconds window,
-                       int limit) { return store::list_changed_jobs(store, "", window, limit); },
+        .changed = [&store](std::chrono::milliseconds window,
+                            int limit) { return store::list_changed_jobs(store, window, limit); },
         .projects_of =
             [&store](const auto& token_ids) {
                 return store::list_token_projects(store, token_ids);

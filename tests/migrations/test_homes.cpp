@@ -105,7 +105,7 @@ protected:
     }
 
     void make_newest() const {
-        up(database.url());
+        up(database.url(), {}, all().first(1));
         database.sql(script("newest_jobs.sql") + script("jobs.sql") +
                      "alter table job alter column kind drop default; "
                      "delete from schema_migration; "

@@ -13,6 +13,7 @@ namespace slipway::migrations {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class Migrations : public ::testing::Test {
@@ -66,20 +67,53 @@ TEST_F(Migrations, an_empty_database_gets_the_schema_once) {
     EXPECT_THAT(up(database.url()), IsEmpty());
 }
 
-// Each release has its way back: the schema is the same as before its steps.
+// Each release has its way back: the schema is the same as before its steps, and that of schema.sql
+// at the end.
 TEST_F(Migrations, down_leaves_the_schema_of_the_release_before) {
-    std::vector<std::string> after_release;
-    std::string release;
-    for (std::size_t count = 1; count <= all().size(); ++count) {
-        if (all()[count - 1].release != release) after_release.push_back(schema());
+    up(database.url(), {}, all().first(1));
+    std::vector<std::string> before_release{schema()};
+    std::string release = std::string(all()[0].release);
+    for (std::size_t count = 2; count <= all().size(); ++count) {
+        if (all()[count - 1].release != release) before_release.push_back(schema());
         release = all()[count - 1].release;
         up(database.url(), {}, all().first(count));
     }
-    for (std::size_t i = after_release.size() - 1; i > 0; --i) {
+    const std::string newest = schema();
+    for (auto before = before_release.rbegin(); before != before_release.rend(); ++before) {
         down(database.url());
-        EXPECT_EQ(schema(), after_release[i]);
+        EXPECT_EQ(schema(), *before);
     }
     EXPECT_THROW(down(database.url()), Error);
+    up(database.url());
+    EXPECT_EQ(schema(), newest);
+}
+
+// Goal: a database whose owner may not create the extension says what to do, and is as it was.
+TEST_F(Migrations, an_extension_that_cannot_be_created_is_named) {
+    up(database.url(), {}, all().first(1));
+    Migration names = all()[1];
+    std::string script(names.up);
+    const auto try_as = [&](const char* from, const char* to) {
+        std::string changed = script;
+        changed.replace(changed.find(from), std::string_view(from).size(), to);
+        names.up = changed;
+        const std::array<Migration, 2> steps{all()[0], names};
+        try {
+            up(database.url(), {}, steps);
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_THAT(try_as("from pg_available_extensions where name = 'pg_trgm'",
+                       "from pg_available_extensions where false"),
+                HasSubstr("postgresql-contrib"));
+    EXPECT_THAT(try_as("has_database_privilege(current_database(), 'create')", "false"),
+                HasSubstr("as a superuser"));
+    EXPECT_EQ(status(database.url()).at(1).applied_at, std::nullopt);
+    database.sql("create extension pg_trgm");
+    EXPECT_THAT(up(database.url()), ElementsAre(2)) << "one that a superuser has created";
+    EXPECT_THAT(down(database.url()), ElementsAre(2));
 }
 
 TEST_F(Migrations, down_reverts_all_steps_of_the_newest_release) {
@@ -89,7 +123,7 @@ TEST_F(Migrations, down_reverts_all_steps_of_the_newest_release) {
     EXPECT_EQ(database.sql("select to_regclass('two') is null"), "t");
     try {
         down(database.url(), {}, four);
-        FAIL() << "there is no release before the first";
+        FAIL() << "there is no schema before the first";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::conflict);
     }

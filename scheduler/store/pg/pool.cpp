@@ -206,6 +206,10 @@ Rows read_with_kept_plan(Pool& pool, const Statement& statement) {
     return read_last(pool, std::vector<Statement>{{&queries::keep_plans, {}}, statement});
 }
 
+Rows read_with_own_plan(Pool& pool, const Statement& statement) {
+    return read_last(pool, std::vector<Statement>{{&queries::plan_each_time, {}}, statement});
+}
+
 Rows write(Pool& pool, const Statement& statement) {
     return write_last(pool, std::span(&statement, 1));
 }

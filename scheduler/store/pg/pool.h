@@ -100,6 +100,10 @@ Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params = 
 /// run at each pass of a loop, whose planning takes as long as they do.
 Rows read_with_kept_plan(Pool& pool, const Statement& statement);
 
+/// The same with a plan for these values (queries::plan_each_time): for statements that may read
+/// much or little.
+Rows read_with_own_plan(Pool& pool, const Statement& statement);
+
 /// One statement that writes, in a transaction of its own: sent again only after a deadlock.
 /// With a kept plan: as read_with_kept_plan.
 Rows write(Pool& pool, const Statement& statement);

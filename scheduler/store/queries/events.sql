@@ -73,18 +73,23 @@ where event.bytes_before < $4
 order by event.job_id, event.seq
 
 -- list_changed_jobs: jobs with events in the last seconds, newest first
--- in     $1 project or null  $2 window in seconds  $3 limit
-select job.id, job.project, job.event_seq, job.finished_at is not null as ended
+-- in     $1 window in seconds  $2 limit
+-- No index finds rows by clock_timestamp(), which may differ at each row. The jobs are looked up one
+-- by one: when many have changed, a join would read all of them.
+select job.id, job.project, job.event_seq, job.ended
 from (
     select job_id, max(created_at) as changed_at
     from job_event
-    where created_at > clock_timestamp() - make_interval(secs => $2)
+    where created_at > statement_timestamp() - make_interval(secs => $1)
     group by job_id
+    order by changed_at desc, job_id
+    limit $2
 ) as recent
-join job on job.id = recent.job_id
-where $1::text is null or job.project = $1
+cross join lateral (select id, project, event_seq, finished_at is not null as ended
+                    from job
+                    where id = recent.job_id
+                    offset 0) as job
 order by recent.changed_at desc, job.id
-limit $3
 
 -- find_event_heads: how far the events of some jobs go
 -- in     $1 job_ids text[]

@@ -11,7 +11,8 @@
 --        $10 id to begin after  $11 limit  then, for names and ends, the key to begin after: infinity
 --        for jobs that have not ended; for created_at_within the id at which the list ends at the
 --        latest (a second bound in the others would have their pages sorted, since PostgreSQL takes
---        two bounds that it does not know for a narrow range); the last one is bytes_max
+--        two bounds that it does not know for a narrow range); then bytes_max; the last one are the
+--        ids of the jobs with the name, where they are few, or null
 -- out    as list_newest_jobs
 -- form list_jobs_by_created_at
 --   @KEY@ ''
@@ -23,6 +24,7 @@
 --   @WAY@
 --   @OWN@
 --   @BYTES@ $12
+--   @NAMED@ $13::text[]
 -- form list_jobs_by_created_at_descending
 --   @KEY@ ''
 --   @AFTER@ job.id < $10
@@ -33,6 +35,7 @@
 --   @WAY@ desc
 --   @OWN@
 --   @BYTES@ $12
+--   @NAMED@ $13::text[]
 -- form list_own_jobs_by_created_at_descending
 --   @KEY@ ''
 --   @AFTER@ job.id < $10
@@ -43,6 +46,7 @@
 --   @WAY@ desc
 --   @OWN@ and job.parent_id is null
 --   @BYTES@ $12
+--   @NAMED@ $13::text[]
 -- form list_jobs_by_created_at_within
 --   @KEY@ ''
 --   @AFTER@ job.id > $10 and job.id < $12
@@ -53,6 +57,7 @@
 --   @WAY@
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_jobs_by_created_at_within_descending
 --   @KEY@ ''
 --   @AFTER@ job.id < $10 and job.id > $12
@@ -63,6 +68,7 @@
 --   @WAY@ desc
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_jobs_by_name
 --   @KEY@ job.name
 --   @AFTER@ (job.name collate "C", job.id) > ($12::text, $10)
@@ -73,6 +79,7 @@
 --   @WAY@
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_jobs_by_name_descending
 --   @KEY@ job.name
 --   @AFTER@ (job.name collate "C", job.id) < ($12::text, $10)
@@ -83,6 +90,7 @@
 --   @WAY@ desc
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_jobs_by_finished_at
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
 --   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) > ($12::timestamptz, $10)
@@ -93,6 +101,7 @@
 --   @WAY@
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_jobs_by_finished_at_descending
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
 --   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($12::timestamptz, $10)
@@ -103,6 +112,7 @@
 --   @WAY@ desc
 --   @OWN@
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 -- form list_own_jobs_by_finished_at_descending
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
 --   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($12::timestamptz, $10)
@@ -113,6 +123,7 @@
 --   @WAY@ desc
 --   @OWN@ and job.parent_id is null
 --   @BYTES@ $13
+--   @NAMED@ $14::text[]
 with found as (
     select resting.id, resting.sort_key
     from unnest($1::text[]) as asked (state)
@@ -122,6 +133,7 @@ with found as (
         where resting_state = asked.state
           @OWN@
           and @AFTER@
+          and (@NAMED@ is null or job.id = any (@NAMED@))
           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
                           $9)
         order by @ORDER@
@@ -138,6 +150,7 @@ with found as (
                          offset 0) as waiting
      where 'queued' = any ($1)
        and @QUEUE_AFTER@
+       and (@NAMED@ is null or queue.job_id = any (@NAMED@))
      order by @QUEUE_ORDER@
      limit $11)
     union all
@@ -184,6 +197,7 @@ order by bytes_before
 -- the lowest or the highest one. The jobs that have ended are read in order by an index; those that
 -- have not are few.
 -- in     $1 to $11 as of list_jobs_by  $12 value to begin after  $13 bytes_max  $14 name of the metric
+--        $15 ids of the jobs with the name, as of list_jobs_by
 -- out    as list_newest_jobs; order_value
 -- form list_jobs_by_lowest
 --   @VALUE@ low
@@ -220,6 +234,7 @@ with found as (
                                            $9)
                          offset 0) as matching
      where value.name = $14
+       and ($15::text[] is null or value.job_id = any ($15))
        and value.@VALUE@ is not null
        and (value.@VALUE@, value.job_id) @CMP@ ($12::double precision, $10)
      order by value.@VALUE@ @WAY@, value.job_id @WAY@
@@ -235,6 +250,7 @@ with found as (
                                            $9)
                          offset 0) as matching
      where value.name = $14
+       and ($15::text[] is null or value.job_id = any ($15))
        and value.@VALUE@ is not null
        and (value.@VALUE@, value.job_id) @CMP@ ($12::double precision, $10)
      order by value.@VALUE@ @WAY@, value.job_id @WAY@

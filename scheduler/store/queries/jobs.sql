@@ -71,13 +71,14 @@ where id = $1
 -- in     $1 projects text[]  $2 name pattern  $3 labels  $4 dataset_id
 --        $5 kind  $6 created tstzrange  $7 finished tstzrange  $8 parent_id
 --        $9 id to begin after; null = no such condition  $10 limit  $11 id above which all are
---        $12 bytes_max; of list_jobs_of_parent $13 states text[] or null
+--        $12 bytes_max  $13 ids of the jobs with the name, where they are few, or null
+--        of list_jobs_of_parent $14 states text[] or null
 -- out    rows_found: also those left out because the rows before them have bytes_max
 -- What is long is made text once, to be measured and to be sent; 600: all else of a job as JSON.
 -- form list_newest_jobs
 --   @PARENT@
 -- form list_jobs_of_parent
---   @PARENT@ parent_id = $8 and ($13::text[] is null or state = any ($13)) and
+--   @PARENT@ parent_id = $8 and ($14::text[] is null or state = any ($14)) and
 with page as materialized (
     select id, name, project, labels::text as labels, state, reason_code, reason_message,
            spec::text as spec, effective::text as effective, progress::text as progress,
@@ -89,6 +90,7 @@ with page as materialized (
     where @PARENT@ job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange, $8)
       and ($9::text is null or id < $9)
       and id > $11
+      and ($13::text[] is null or id = any ($13))
     order by id desc
     limit $10
 ), measured as (
@@ -104,6 +106,14 @@ select *
 from measured
 where bytes_before < $12
 order by bytes_before
+
+-- list_named_jobs: some jobs whose names contain a text
+-- in     $1 name pattern  $2 limit
+-- out    id
+select id
+from job
+where name ilike $1
+limit $2
 
 -- list_unfinished_of_parent: jobs of a parent that have not ended and are not asked to
 -- in     $1 parent_id  $2 what they will be asked: cancel or kill  $3 limit

@@ -38,7 +38,10 @@ begin
                             and relkind = 'S')
         union all
         select 'routine', oid::regprocedure::text
-        from pg_proc where pronamespace = 'public'::regnamespace and proowner <> 'slipway'::regrole
+        from pg_proc
+        where pronamespace = 'public'::regnamespace and proowner <> 'slipway'::regrole
+          and not exists (select from pg_depend    -- an extension's stay with it
+                          where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
         union all
         select 'type', oid::regtype::text
         from pg_type
@@ -56,7 +59,11 @@ select not (rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbyp
        and not exists (select from pg_class
                        where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
                          and relowner <> pg_roles.oid)
-       and not exists (select from pg_proc where pronamespace = 'public'::regnamespace and proowner <> pg_roles.oid)
+       and not exists (select from pg_proc
+                       where pronamespace = 'public'::regnamespace and proowner <> pg_roles.oid
+                         and not exists (select from pg_depend
+                                         where classid = 'pg_proc'::regclass and objid = pg_proc.oid
+                                           and deptype = 'e'))
        and not exists (select from pg_type
                        where typnamespace = 'public'::regnamespace and typowner <> pg_roles.oid and typtype in ('e', 'd', 'r'))
        as found

@@ -14,6 +14,9 @@ select set_config('plan_cache_mode', 'force_generic_plan', true),
        set_config('enable_seqscan', 'off', true),
        set_config('enable_bitmapscan', 'off', true)
 
+-- plan_each_time: for the rest of the transaction each statement is planned for its values
+select set_config('plan_cache_mode', 'force_custom_plan', true)
+
 -- ping: does the database answer
 select 1
 

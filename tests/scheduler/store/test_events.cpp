@@ -91,11 +91,10 @@ TEST_F(Events, heads_tell_how_far_and_whether_it_is_the_end) {
     NewJob other = new_job();
     other.project = "other";
     submit(other);
-    EXPECT_EQ(list_changed_jobs(store, "", 1h).size(), 3U);
-    EXPECT_EQ(list_changed_jobs(store, "", 1h, 2).size(), 2U);
-    ASSERT_EQ(list_changed_jobs(store, "other", 1h).size(), 1U);
-    EXPECT_EQ(list_changed_jobs(store, "other", 1h)[0].job_id, other.id);
-    EXPECT_TRUE(list_changed_jobs(store, "", 0ms).empty());
+    EXPECT_EQ(list_changed_jobs(store, 1h).size(), 3U);
+    ASSERT_EQ(list_changed_jobs(store, 1h, 2).size(), 2U);
+    EXPECT_EQ(list_changed_jobs(store, 1h)[0].job_id, other.id);
+    EXPECT_TRUE(list_changed_jobs(store, 0ms).empty());
 }
 
 TEST_F(Events, of_many_jobs_come_by_type_with_how_far_they_go) {

@@ -91,11 +91,15 @@ std::tuple<Instant, std::string, std::string> sort_key(const Job& job, JobOrder 
 // Method: the judge filters and sorts all jobs in memory.
 TEST_F(JobPages, every_state_in_every_order_gives_every_job_once) {
     fill(7, 2);
+    database.sql(
+        "update job set name = 'few' || id where hashtext(id) % 3 = 0; "
+        "update queue set name = job.name from job where job.id = job_id");
     const std::vector<Job> all = all_pages({}, JobOrder::created_at, true, 200);
     ASSERT_EQ(all.size(), 8U * 7 + 7 * 2);
     std::vector<JobFilter> filters{
         {},
         {.projects = {"p1"}},
+        {.name_contains = "Few"},
         {.states = {JobState::queued, JobState::failed}, .labels = {{"in", "failed"}}}};
     filters.push_back({.states = every_job_state()});
     filters.push_back({.states = {JobState::queued, JobState::running, JobState::paused}});
@@ -108,6 +112,7 @@ TEST_F(JobPages, every_state_in_every_order_gives_every_job_once) {
                 return (filter.states.empty() ||
                         std::ranges::find(filter.states, job.state) != filter.states.end()) &&
                        (filter.projects.empty() || job.project == filter.projects[0]) &&
+                       (filter.name_contains.empty() || job.name.starts_with("few")) &&
                        (filter.labels.empty() || job.labels == filter.labels);
             });
             std::ranges::sort(wanted, {}, [&](const Job& job) { return sort_key(job, order); });
@@ -208,7 +213,7 @@ protected:
                                const std::string& key) {
         return fmt::format(
             "execute list ('{{{}}}', null, null, null, null, null, null, null, {}, '{}', {}{}, "
-            "1000000)",
+            "1000000, null)",
             states, asked.parent, id, limit,
             asked.order == JobOrder::created_at ? "" : fmt::format(", '{}'", key));
     }
@@ -227,6 +232,40 @@ TEST_F(JobPagePlans, no_page_of_a_state_reads_past_its_end) {
             EXPECT_LE(rows_of_pages(asked, states), limit * 20)
                 << asked.query.name << ' ' << states;
         }
+    }
+}
+
+// Goal: a search for a name that few jobs have costs as much as these jobs, in whatever state they
+// are. Method: the plans of both statements of such a list.
+TEST_F(JobPagePlans, a_search_by_name_does_not_read_every_job) {
+    fill(500, 8);
+    database.sql(
+        "alter table job disable trigger user; "
+        "update job set name = 'needle' where id in (select id from job order by id limit 3); "
+        "alter table job enable trigger user");
+    database.sql("vacuum analyze job");
+    const auto rows_of = [&](const Query& query, const std::string& call) {
+        const std::string plan =
+            database.sql(fmt::format("set plan_cache_mode = force_custom_plan; prepare list as {}; "
+                                     "explain (analyze, format json) execute list ({})",
+                                     query.sql, call));
+        return rows_read(nlohmann::json::parse(plan).at(0).at("Plan"));
+    };
+    EXPECT_LE(rows_of(queries::list_named_jobs, "'%needle%', 1001"), 10);
+    const std::string ids =
+        database.sql("select quote_literal(array_agg(id)::text) from job where name = 'needle'");
+    const std::string filter = ", null, '%needle%', null, null, null, null, null, null";
+    EXPECT_LE(
+        rows_of(queries::list_newest_jobs, filter.substr(2) + ", 'k', 51, '', 1000000, " + ids),
+        30);
+    const std::string states = fmt::format("'{{{}}}'", fmt::join(Spelling<JobState>::words, ","));
+    for (const Asked& asked : lists) {
+        const std::string key =
+            asked.order == JobOrder::created_at ? "" : fmt::format(", '{}'", asked.first_key);
+        EXPECT_LE(rows_of(asked.query, fmt::format("{}{}, '{}', 51{}, 1000000, {}", states, filter,
+                                                   asked.first_id, key, ids)),
+                  60)
+            << asked.query.name;
     }
 }
 
