@@ -139,7 +139,7 @@ constexpr std::array examples{
     Example{"host join-token", "host join-token --host gpu-8 --expires-s 600"},
     Example{"retention", "retention --logs-days 30"},
     Example{"cores", "cores"},
-    Example{"drain", "drain 5"},
+    Example{"drain", "drain 5 --reason \"fan\""},
     Example{"undrain", "undrain 5"},
     Example{"token create", "token create ci --role editor\ntoken create ada-laptop --member ada"},
     Example{"token list", "token list"},
@@ -156,6 +156,7 @@ constexpr std::array examples{
             "completion fish > ~/.config/fish/completions/slipway.fish"},
     Example{"help", "help\nhelp sweep create"},
     Example{"man", "man | man -l -\nman sweep create | man -l -\nman --out ~/.local/share/man"},
+    Example{"status", "status"},
     Example{"version", "version"},
 };
 

@@ -48,11 +48,13 @@ void add_machine_commands(CLI::App& app, Line& line) {
     days("--checkpoints-days", line.retention.checkpoints_days, "checkpoints");
     days("--jobs-days", line.retention.jobs_days, "jobs");
     add_list(app, "cores", "List the virtual cores and the jobs that hold them", line, list_cores);
-    CLI::App* one = add(app, "drain", "Stop scheduling new jobs on a core", line,
-                        [&line](const HttpClient& c) { return drain_core(c, line.core, true); });
+    CLI::App* one =
+        add(app, "drain", "Stop scheduling new jobs on a core", line,
+            [&line](const HttpClient& c) { return drain_core(c, line.core, line.reason); });
     one->add_option("core", line.core, "core number, 1 to 8")->required();
+    one->add_option("--reason", line.reason, "reason, shown with the core");
     one = add(app, "undrain", "Resume scheduling jobs on a core", line,
-              [&line](const HttpClient& c) { return drain_core(c, line.core, false); });
+              [&line](const HttpClient& c) { return undrain_core(c, line.core); });
     one->add_option("core", line.core, "core number, 1 to 8")->required();
 }
 
@@ -73,6 +75,8 @@ void add_token_commands(CLI::App& app, Line& line) {
         *token, "revoke", "Revoke a token and the tokens that it created", line,
         [&line](const HttpClient& c) { return revoke_token(c, line.id, line.keep_made); });
     one->add_flag("--keep-made", line.keep_made, "keep the tokens that it created");
+    add(app, "status", "Print the service, the token that is used, and what the queue holds", line,
+        print_status);
     add(app, "version", "Print the version of the service", line,
         [](const HttpClient& c) { return print_version(c); });
 }

@@ -271,7 +271,8 @@ struct RetentionOptions {
 /// What the service keeps of ended jobs, and what it would remove now; removes nothing.
 ExitCode show_retention(const HttpClient& client, const RetentionOptions& options);
 Listing list_cores(const HttpClient& client);
-ExitCode drain_core(const HttpClient& client, int core, bool drained);
+ExitCode drain_core(const HttpClient& client, int core, const std::string& reason);
+ExitCode undrain_core(const HttpClient& client, int core);
 
 struct TokenOptions {
     std::string name = {};
@@ -284,5 +285,7 @@ Listing list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.
 ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made);
 ExitCode print_version(const HttpClient& client);
+/// The service, who is asking, and what the queue holds.
+ExitCode print_status(const HttpClient& client);
 
 }    // namespace slipway::client

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/plural.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 
@@ -105,10 +106,16 @@ Listing list_cores(const HttpClient& client) {
             .items = items};
 }
 
-ExitCode drain_core(const HttpClient& client, int core, bool drained) {
-    call(client, "POST", fmt::format("/v1/cores/{}/{}", core, drained ? "drain" : "undrain"),
-         Json::object());
-    fmt::print("core {} {}\n", core, drained ? "takes no new jobs" : "takes jobs");
+ExitCode drain_core(const HttpClient& client, int core, const std::string& reason) {
+    const std::string query = reason.empty() ? "" : "?reason=" + percent_encode(reason);
+    call(client, "POST", fmt::format("/v1/cores/{}/drain{}", core, query), Json::object());
+    fmt::print("core {} takes no new jobs\n", core);
+    return ExitCode::ok;
+}
+
+ExitCode undrain_core(const HttpClient& client, int core) {
+    call(client, "POST", fmt::format("/v1/cores/{}/undrain", core), Json::object());
+    fmt::print("core {} takes jobs\n", core);
     return ExitCode::ok;
 }
 
@@ -140,6 +147,20 @@ ExitCode revoke_token(const HttpClient& client, const std::string& token_id, boo
 
 ExitCode print_version(const HttpClient& client) {
     fmt::print("{}\n", printable_text(get(client, "/v1/version").dump(2)));
+    return ExitCode::ok;
+}
+
+ExitCode print_status(const HttpClient& client) {
+    const Json version = get(client, "/v1/version");
+    const Json me = get(client, "/v1/me");
+    const Json stats = get(client, "/v1/queue/stats");
+    fmt::print("service  {}, version {} ({})\n", to_string(client.options().url),
+               cell(version, "version"), cell(version, "commit"));
+    fmt::print("token    {} ({})\n", cell(me, "name"), cell(me, "role"));
+    fmt::print("queue    {} queued, {} ready\n",
+               counted(stats.at("jobs").get<std::int64_t>(), "job"), cell(stats, "ready"));
+    fmt::print("cores    {} of {} held, {} free\n", cell(stats.at("cores"), "held"),
+               cell(stats.at("cores"), "total"), cell(stats.at("cores"), "free"));
     return ExitCode::ok;
 }
 

@@ -83,7 +83,8 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
         "url": "https://hooks.example.com/slipway", "project": "default",
         "events": ["job.started", "job.ended"]})"},
     {"Problem", R"({
-        "type": "about:blank", "title": "Unprocessable Content", "status": 422,
+        "type": "/docs/errors.html#invalid_fields",
+        "title": "Unprocessable Content", "status": 422,
         "detail": "train.epochs must be a whole number from 1 to 1000000, got 0",
         "code": "invalid_fields", "request_id": "req_01jd0000000000000000000000",
         "errors": [{"pointer": "/train/epochs", "code": "out_of_bounds",

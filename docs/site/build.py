@@ -111,6 +111,15 @@ def without_comments(text):
     return re.sub(r"^<!--.*?-->\n?", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
+def anchors_of_codes(known):
+    """The first row of a code of an error has it as its anchor: `type` of an answer leads there."""
+    def row(match):
+        anchor = "" if match[1] in known else f' id="{match[1]}"'
+        known.add(match[1])
+        return f"<tr{anchor}>\n<td><code>{match[1]}</code></td>"
+    return row
+
+
 def convert(path, text, targets):
     """(HTML of the body, title, headings as tokens)."""
     md = markdown.Markdown(extensions=["fenced_code", "sane_lists", TableExtension(use_align_attribute=True),
@@ -118,6 +127,7 @@ def convert(path, text, targets):
     md.treeprocessors.register(Links(md, path, targets), "site_links", 1)
     body = md.convert(prepared(text))
     body = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    body = re.sub(r"<tr>\n<td><code>([a-z_]+)</code></td>", anchors_of_codes(set()), body) if path == "docs/errors.md" else body
     headings = md.toc_tokens
     title = html.unescape(headings[0]["name"]) if headings else path
     return body, title, headings

@@ -43,7 +43,9 @@ RunEstimate no_longer(RunEstimate estimate, std::optional<double> limit_s, RunBa
 RunEstimate estimate_run(const store::TypicalRuns& typical, const store::QueuedJob& job) {
     std::optional<double> limit_s;
     if (job.runs_at_most) limit_s = double(job.runs_at_most->count());
-    return no_longer(like_others(typical, job.project, job.cores), limit_s, RunBasis::limit);
+    const RunEstimate run = job.eta_s ? seconds_of(*job.eta_s, RunBasis::progress)
+                                      : like_others(typical, job.project, job.cores);
+    return no_longer(run, limit_s, RunBasis::limit);
 }
 
 RunEstimate estimate_rest(const store::TypicalRuns& typical, const store::RunningJobRow& job) {

@@ -157,11 +157,15 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
     return cores;
 }
 
-bool drain_core(Store& store, std::string_view host, int core, bool drained) {
+bool drain_core(Store& store, std::string_view host, int core, bool drained,
+                std::string_view reason) {
     const bool is_there = transact(store.pool(), [&](Transaction& transaction) {
         const Rows changed = transaction.run(queries::drain_core, {host, core, drained});
-        transaction.commit({{&queries::forget_core_drain, {host, core}}});
-        return changed.affected() > 0;
+        if (changed.affected() == 0) return false;
+        std::vector<Statement> last{{&queries::forget_core_drain, {host, core}}};
+        if (!reason.empty()) last.push_back({&queries::put_core_drain, {host, core, reason}});
+        transaction.commit(std::move(last));
+        return true;
     });
     if (is_there) store.announce(topics::queue);
     return is_there;

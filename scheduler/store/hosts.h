@@ -73,8 +73,10 @@ std::vector<Core> list_cores(Store& store,
                              std::chrono::milliseconds silence_max = std::chrono::seconds{10});
 
 /// Stops or lets new jobs onto a core; a running one is not touched. What the service has found
-/// about it is forgotten: failures count from now on. False when there is none.
-bool drain_core(Store& store, std::string_view host, int core, bool drained);
+/// about it is forgotten: failures count from now on. `reason` is shown with it. False when there
+/// is none.
+bool drain_core(Store& store, std::string_view host, int core, bool drained,
+                std::string_view reason = {});
 
 /// A core on which job after job crashes while the same work goes well elsewhere.
 struct FailingCore {

@@ -112,6 +112,7 @@ std::optional<std::chrono::seconds> time_left(const Row& row) {
 void read_rules(const Row& row, QueuedJob& job) {
     job.memory_bytes = row.maybe_integer("memory_bytes");
     job.runs_at_most = time_left(row);
+    job.eta_s = row.maybe_number("eta_s");
     job.group = row.text("group_name");
     job.group_limit = row.maybe_small("group_limit");
     job.crash_key = row.text("crash_key");

@@ -25,6 +25,8 @@ struct QueuedJob {
     std::optional<int> position;    ///< 1 = next; none: held, or behind queue_position_max jobs
     /// What its limits of time leave to it; none: no limit.
     std::optional<std::chrono::seconds> runs_at_most;
+    /// By the progress of its last attempt, which it goes on with.
+    std::optional<double> eta_s;
     std::string group;                 ///< of its project; empty: none
     std::optional<int> group_limit;    ///< so many of the group may run at a time
     bool preemptible = false;          ///< by its spec; only of list_forecast_jobs

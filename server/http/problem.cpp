@@ -113,9 +113,12 @@ int http_status(ErrorCode code) noexcept {
 }
 
 Response problem_response(const ProblemError::Fields& fields, std::string_view request_id) {
-    nlohmann::json body{{"type", "about:blank"},   {"title", status_title(fields.status)},
-                        {"status", fields.status}, {"detail", fields.detail},
-                        {"code", fields.code},     {"request_id", request_id}};
+    nlohmann::json body{{"type", "/docs/errors.html#" + fields.code},
+                        {"title", status_title(fields.status)},
+                        {"status", fields.status},
+                        {"detail", fields.detail},
+                        {"code", fields.code},
+                        {"request_id", request_id}};
     if (!fields.items.empty()) {
         body["errors"] = nlohmann::json::array();
         for (const ProblemItem& item : fields.items)

@@ -67,10 +67,11 @@ Response changed_host(const Context& context, bool is_there) {
 Response set_drained(const Context& context, bool drained) {
     require_machine(context.who, "cores");
     store::Core core = the_core(context);
-    if (!store::drain_core(context.services.store, core.host, core.core, drained))
+    core.drain_reason = query_text(context.request, "reason");
+    if (!store::drain_core(context.services.store, core.host, core.core, drained,
+                           core.drain_reason))
         throw_not_found("core", context.request.parameter("n"));
     core.drained = drained;
-    core.drain_reason.clear();
     context.services.on_queued();
     return json_response(render_core(context, core));
 }

@@ -110,11 +110,18 @@ class MachineCommands(CommandTestCase):
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])
 
     def test_drain(self):
-        self.assertEqual(self.ok("drain", "7"), "core 7 takes no new jobs\n")
+        self.assertEqual(self.ok("drain", "7", "--reason", "a fan & more"), "core 7 takes no new jobs\n")
+        self.assertIn("a fan & more", self.ok("cores"))
         self.assertEqual(self.ok("undrain", "7"), "core 7 takes jobs\n")
 
     def test_undrain(self):
         self.assertEqual(self.ok("undrain", "6"), "core 6 takes jobs\n")
+
+    def test_status(self):
+        lines = self.ok("status").splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["service", "token", "queue", "cores"])
+        self.assertIn("admin (admin)", lines[1])
+        self.assertRegex(lines[3], r"of 8 held")
 
     def test_token_create(self):
         self.assertRegex(self.ok("token", "create", "mine", "--role", "viewer"), r"^slp_\S+\n$")

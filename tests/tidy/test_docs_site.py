@@ -64,6 +64,9 @@ class DocumentationSite(unittest.TestCase):
             self.assertIn(f"{name}.html", self.pages)
             self.assertGreaterEqual(len(self.pages[f"{name}.html"].ids), 1)
 
+    def test_types_of_answers_lead_to_their_codes(self):
+        self.assertLessEqual({"not_found", "invalid_spec", "disk_full"}, set(self.pages["errors.html"].ids))
+
     def test_every_link_and_anchor_leads_somewhere(self):
         for path, page in self.pages.items():
             self.assertEqual(page.problems, [], path)

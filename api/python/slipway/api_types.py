@@ -2979,7 +2979,7 @@ class Problem(TypedDict):
     status: int
     # Text of the status code.
     title: str
-    # Always about:blank.
+    # Path of the description of the code.
     type: str
 
 

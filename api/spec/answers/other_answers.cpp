@@ -22,7 +22,7 @@ const Object<Answer>& problem_table() {
     static const auto table =
         Object<Answer>("Problem", "Why a request was rejected (RFC 9457).")
             .open()
-            .field("type", "Always about:blank.", any_text, known)
+            .field("type", "Path of the description of the code.", any_text, known)
             .field("title", "Text of the status code.", any_text, known)
             .field("status", "Status code.", Integer{.min = 400, .max = 599}, known)
             .field("detail", "Human-readable explanation.", any_text, known)

@@ -13,6 +13,11 @@ inline constexpr auto core_query = std::to_array<QueryParameter>({
     {.name = "host", .summary = "Only cores of this host."},
 });
 
+inline constexpr auto core_drain_query = std::to_array<QueryParameter>({
+    {.name = "host", .summary = "Only cores of this host."},
+    {.name = "reason", .summary = "Reason, shown with the core."},
+});
+
 inline constexpr auto sends_host = std::to_array<int>({404, 409});
 inline constexpr auto joins = std::to_array<int>({409, 413, 415, 422});
 inline constexpr auto drains = std::to_array<int>({404, 413, 415, 422});
@@ -104,7 +109,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .access = Access::admin,
      .response = "Core",
      .errors = finds,
-     .query = core_query},
+     .query = core_drain_query},
     {.name = "undrain_core",
      .method = "POST",
      .path = "/v1/cores/{n}/undrain",

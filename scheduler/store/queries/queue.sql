@@ -107,7 +107,7 @@ with recursive found (project, group_name, pool, shape) as (
                      and running.group_name = present.group_name
 )
 select head.job_id, wanted.project, head.class_rank, head.queued_at, head.cores, head.core_id,
-       head.memory_bytes, job.runs_at_most_s, wanted.group_name, wanted.group_limit,
+       head.memory_bytes, job.runs_at_most_s, job.eta_s, wanted.group_name, wanted.group_limit,
        wanted.pool, job.dataset_id, job.crash_key, wanted.shape,
        statement_timestamp() - interval '2 seconds' as fresh_since
 from wanted
@@ -135,7 +135,8 @@ left join lateral (
     order by class_rank, queued_at, job_id
     limit wanted.jobs) as head on true
 -- By the index, here and above, whatever the plan that is kept has assumed of the number of jobs.
-left join lateral (select dataset_id, crash_key, time_left_s(job) as runs_at_most_s
+left join lateral (select dataset_id, crash_key, time_left_s(job) as runs_at_most_s,
+                          (progress ->> 'eta_s')::double precision as eta_s
                    from job
                    where id = head.job_id
                    offset 0) as job on true
@@ -182,6 +183,7 @@ with ranked as (
 )
 select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.memory_bytes, time_left_s(job) as runs_at_most_s,
+       (job.progress ->> 'eta_s')::double precision as eta_s,
        job.kind = 'train'    -- others save nothing
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
        queue.group_name, job_group.jobs_max as group_limit, queue.pool, job.crash_key
@@ -221,8 +223,9 @@ select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cor
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
        queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes,
-       time_left_s(job) as runs_at_most_s, queue.group_name, job_group.jobs_max as group_limit,
-       queue.pool, job.crash_key
+       time_left_s(job) as runs_at_most_s,
+       (job.progress ->> 'eta_s')::double precision as eta_s, queue.group_name,
+       job_group.jobs_max as group_limit, queue.pool, job.crash_key
 from queue
 join job on job.id = queue.job_id
 left join job_group on job_group.project = queue.project and job_group.name = queue.group_name

@@ -68,6 +68,9 @@ TEST_F(Forecast, typical_times_are_medians_of_what_succeeded_lately) {
     job.runs_at_most = 20s;
     EXPECT_EQ(estimate_run(typical, job).lasts, 20s);
     EXPECT_EQ(estimate_run(typical, job).basis, RunBasis::limit);
+    job.eta_s = 7;
+    EXPECT_EQ(estimate_run(typical, job).lasts, 7s) << "it has run before";
+    EXPECT_EQ(estimate_run(typical, job).basis, RunBasis::progress);
     EXPECT_EQ(estimate_run({}, {}).basis, RunBasis::assumed);
     EXPECT_EQ(estimate_run({}, {}).lasts, default_run);
 }
@@ -108,6 +111,15 @@ TEST_F(Forecast, a_queued_job_has_an_estimate_that_is_made_in_the_background) {
     EXPECT_NEAR(in_s(made->starts.at(after), now), 160, 10);
     EXPECT_EQ(made->starts.at(next).basis, RunBasis::typical);
     EXPECT_EQ(forecasts.latest(), made) << "it is kept";
+}
+
+// Goal: a job that was paused or preempted is expected to take what it said that was left.
+TEST_F(Forecast, a_job_that_goes_on_is_estimated_by_its_own_progress) {
+    const std::string resumed = submit_on(dataset_id);
+    database.sql("update job set progress = '{\"eta_s\": 3600}' where id = '" + resumed + "'");
+    const ForecastInput input = read_forecast_input(store, 10s);
+    EXPECT_EQ(input.runs.at(resumed).lasts, 3600s);
+    EXPECT_EQ(input.runs.at(resumed).basis, RunBasis::progress);
 }
 
 TEST_F(Forecast, what_if_there_were_more_hosts) {

@@ -17,7 +17,7 @@ const columns: Column<Sweep>[] = [
   { name: "name", wide: true, head: true, cell: (sweep) => html`<a href=${href(`/sweeps/${sweep.id}`)}>${sweep.name}</a>` },
   { name: "algorithm", cell: (sweep) => sweep.spec.algorithm?.name },
   { name: "state", cell: (sweep) => html`<${State} state=${sweep.state} />` },
-  { name: "trials", cell: ({ trials, max_trials }) => `${trials.completed + trials.stopped + trials.failed} of ${max_trials}` },
+  { name: "trials", cell: ({ trials, max_trials }) => `${trials.total} of ${max_trials}` },
   { name: "running", cell: (sweep) => sweep.trials.running },
   { name: "best", cell: (sweep) => (sweep.best ? `${sweep.spec.objective?.metric} ${number(sweep.best.value)}` : "–") },
   { name: "created", cell: (sweep) => time(sweep.created_at) },
