@@ -141,6 +141,8 @@ ExitCode show_job(const HttpClient& client, const std::string& job_id) {
 ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
     const Json answer = get(client, job_path(job_id) + "/explain");
     fmt::print("{}: {}\n", cell(answer, "code"), cell(answer, "message"));
+    if (answer.contains("max_wall_s") && !answer.at("max_wall_s").is_null())
+        fmt::print("time limit: {} s\n", cell(answer, "max_wall_s"));
     return ExitCode::ok;
 }
 

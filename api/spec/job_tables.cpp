@@ -287,7 +287,8 @@ const Object<LimitsSpec>& limits_table() {
         Object<LimitsSpec>("LimitsSpec", "Start time and limits.")
             .field(
                 "max_wall_s", &LimitsSpec::max_wall_s,
-                "Maximum run time in seconds, over all attempts; the job is timed_out beyond it.",
+                "Maximum run time in seconds, over all attempts; the job is timed_out beyond it. "
+                "Default: that of the pool, if it has one.",
                 Number{.max = 3.2e9, .above = 0})
             .field("max_core_s", &LimitsSpec::max_core_s,
                    "Maximum core time in seconds, over all attempts: 8 for each second on 8 cores. "
@@ -349,8 +350,8 @@ const Object<QueueSpec>& queue_table() {
 const Object<JobSpec>& job_table() {
     static const auto table =
         Object<JobSpec>("JobSpec", "A training job.")
-            .field("name", &JobSpec::name, "Human-readable name. Default: generated.", Text{.is_name = true},
-                   {.absent_when_empty = true})
+            .field("name", &JobSpec::name, "Human-readable name. Default: generated.",
+                   Text{.is_name = true}, {.absent_when_empty = true})
             .field("project", &JobSpec::project, "Project that the job belongs to.",
                    Text{.form = &plain_name})
             .field("labels", &JobSpec::labels, "Key-value labels for filtering.", labels_kind())

@@ -21,6 +21,17 @@ void set_default_pool(Store& store, std::string_view pool);
 /// The pool that a job waits for which names this one, or none: empty: any.
 std::string resolve_pool(Store& store, std::string_view named);
 
+/// Seconds that jobs run at most which state no limit of time, by their pool; that of any_pool is
+/// of jobs that run on all hosts.
+using TimeLimits = std::map<std::string, double>;
+TimeLimits list_time_limits(Store& store);
+
+/// Jobs that are submitted from now on have these limits and no others.
+void set_time_limits(Store& store, const TimeLimits& limits);
+
+/// That of a job which names this pool, or none (empty).
+std::optional<double> find_time_limit(Store& store, std::string_view named);
+
 /// Ready jobs of each pool, of these projects (empty: of all); of each project at most 1,000 are
 /// counted, so that the cost does not depend on how many wait. Those of no pool are left out.
 std::map<std::string, std::int64_t> count_ready_of_pools(

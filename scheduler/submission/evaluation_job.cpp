@@ -57,6 +57,7 @@ Decoded<CheckedJob> check_evaluation(Decoded<EvaluationSpec> request, const Subm
     const JobSpec spec = trained_spec(trained);
     add_problems(checked.problems, check_evaluating_cores(spec, evaluation.accelerator));
     if (!checked.ok()) return checked;
+    fill_time_limit(store, evaluation.queue, evaluation.limits);
     if (!evaluation.precision) evaluation.precision = spec.train.precision;
     job.spec = evaluating_job(spec, evaluation, own_data);
     const auto runs = decode_job_spec(encode(job.spec));

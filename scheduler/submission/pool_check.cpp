@@ -25,4 +25,9 @@ std::vector<Problem> check_pool(store::Store& store, const QueueSpec& queue) {
              .allowed = std::move(pools)}};
 }
 
+void fill_time_limit(store::Store& store, const QueueSpec& queue, LimitsSpec& limits) {
+    if (!limits.max_wall_s && !limits.max_core_s)
+        limits.max_wall_s = store::find_time_limit(store, queue.pool);
+}
+
 }    // namespace slipway::submission

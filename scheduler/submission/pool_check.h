@@ -12,4 +12,7 @@ namespace slipway::submission {
 /// none of them, living or not, is of.
 std::vector<Problem> check_pool(store::Store& store, const QueueSpec& queue);
 
+/// A job that states no limit of time gets the one of its pool, if the operator has set one.
+void fill_time_limit(store::Store& store, const QueueSpec& queue, LimitsSpec& limits);
+
 }    // namespace slipway::submission

@@ -37,6 +37,7 @@ Decoded<CheckedJob> check_prediction(Decoded<PredictionSpec> request, const Subm
         add_problems(problems, check_ensemble_split(prediction.data, found.jobs));
     }
     if (!checked.ok()) return checked;
+    fill_time_limit(store, prediction.queue, prediction.limits);
     const JobSpec spec = trained_spec(found.jobs.front());
     if (!prediction.precision) prediction.precision = spec.train.precision;
     job.spec = predicting_job(spec, prediction);

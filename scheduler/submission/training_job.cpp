@@ -41,6 +41,7 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     add(check_slice(store, spec));
     add(check_weights(store, submitter, spec, job.dataset));
     if (!checked.ok()) return checked;
+    fill_time_limit(store, spec.queue, spec.limits);
     job.effective = encode(effective(spec));
     job.name_stem = to_string(spec.model.arch);
     if (spec.model.init && is_id("ckp", spec.model.init->from))

@@ -42,7 +42,7 @@ void add_serve(CLI::App& app, RawOptions& raw) {
     add_confinement(app, raw);
     add_executors(app, raw);
     add_launcher_options(app, raw.options);
-    add_default_pool_option(app, raw.options);
+    add_default_pool_options(app, raw.options);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);

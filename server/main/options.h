@@ -51,10 +51,11 @@ struct Options {
     std::vector<std::string> addresses = {"127.0.0.1"};
     std::uint16_t port = 8470;
     int cores = 8;
-    int virtual_hosts = 1;        ///< that this machine is, of `cores` each
-    int slurm_hosts = 0;          ///< beside them, whose attempts are jobs of Slurm
-    std::string pool;             ///< of the virtual hosts; empty: see pool_of_hosts()
-    std::string default_pool;     ///< of jobs that name none; empty: see default_pool_of()
+    int virtual_hosts = 1;       ///< that this machine is, of `cores` each
+    int slurm_hosts = 0;         ///< beside them, whose attempts are jobs of Slurm
+    std::string pool;            ///< of the virtual hosts; empty: see pool_of_hosts()
+    std::string default_pool;    ///< of jobs that name none; empty: see default_pool_of()
+    std::vector<std::string> time_limits;    ///< POOL=SECONDS; see time_limits_of()
     std::string slice_address;    ///< where members of slices connect to; empty: find_slice_address
     bool allow_public_slice_address = false;
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved

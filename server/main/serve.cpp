@@ -237,6 +237,7 @@ std::unique_ptr<sweeps::SweepLoop> start_sweeps(store::Store& store, Services& s
 void prepare(store::Store& store, const Home& home, const Options& options) {
     require_shared_store(store, home, true);
     store::set_default_pool(store, default_pool_of(options));
+    store::set_time_limits(store, time_limits_of(options));
 }
 
 /// To who has started the service, and to the commands that look for it.

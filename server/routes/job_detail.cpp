@@ -214,10 +214,13 @@ std::string refusals_of(const Context& context, const store::Job& job) {
 
 Response explain_job(const Context& context) {
     const store::Job job = the_job(context);
-    Json answer{{"job_id", job.id},   {"state", to_string(job.state)},
-                {"code", nullptr},    {"message", nullptr},
-                {"cores", nullptr},   {"blocking_job", nullptr},
-                {"position", nullptr}};
+    Json answer{{"job_id", job.id},    {"state", to_string(job.state)},
+                {"code", nullptr},     {"message", nullptr},
+                {"cores", nullptr},    {"blocking_job", nullptr},
+                {"position", nullptr}, {"max_wall_s", nullptr}};
+    const Json spec = stored_json(job.spec);
+    const Json::json_pointer limit("/limits/max_wall_s");
+    if (spec.contains(limit)) answer["max_wall_s"] = spec.at(limit);
     put_estimate(answer, std::nullopt);
     // One that has its cores may wait for its launcher.
     const bool may_wait = job.state == JobState::queued || job.state == JobState::starting;

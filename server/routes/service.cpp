@@ -8,6 +8,7 @@
 #include "api/base/error.h"
 #include "api/base/version.h"
 #include "api/spec/documents.h"
+#include "scheduler/store/host_pools.h"
 #include "server/http/content_encoding.h"
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
@@ -131,7 +132,8 @@ Response get_capabilities(const Context& context) {
                     {"webhooks", limits.webhooks},
                     {"requests_per_s", limits.requests_per_s},
                     {"requests_burst", limits.requests_burst},
-                    {"upload_bytes", context.services.upload_bytes_max}};
+                    {"upload_bytes", context.services.upload_bytes_max},
+                    {"pool_max_wall_s", store::list_time_limits(context.services.store)}};
     // The tables stay as they are; they are rendered once.
     static const CapabilitiesText parts = cut_capabilities();
     return text_response(parts.before_confinement + confinement.dump() + parts.before_limits +

@@ -133,8 +133,8 @@ class Migrations(unittest.TestCase):
         tables = service.sql("select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'") if scripts[0] == FIRST else []
         functions = service.sql("select oid::regprocedure from pg_proc where pronamespace = 'public'::regnamespace and not exists "
                                 "(select from pg_depend where objid = pg_proc.oid and deptype = 'e')") if tables else []
-        undo = (ROOT / "migrations/0.1/0002_job_names.down.sql").read_text()
-        drops = undo + "drop view lease, token_grant, current_job_count, current_project_usage;" if tables else undo
+        undo = "".join(step.read_text() for step in sorted((ROOT / "migrations/0.1").glob("*.down.sql"), reverse=True))
+        drops = "drop extension pg_trgm cascade; drop view lease, token_grant, current_job_count, current_project_usage;" if tables else undo
         drops += "".join(f"drop function {name} cascade;" for name, in functions) + "".join(f"drop table {name} cascade;" for name, in tables)
         service.sql("begin;" + drops + "".join((ROOT / "tests/migrations" / name).read_text() for name in scripts) + "commit")
         return service
@@ -149,12 +149,12 @@ class Migrations(unittest.TestCase):
         self.assertRegex(before[1], r"^0001 schema: not applied$")
         said = self.migrate(service)
         self.assertRegex(said[0], r"^dumped \S+/backups/before-\S+\.dump$")
-        self.assertEqual(said[1:3], ["applied 0001", "applied 0002"])
-        self.assertRegex(said[3], r"^0001 schema: applied \d{4}-\d\d-\d\dT\S+$")
+        self.assertEqual(said[1:4], ["applied 0001", "applied 0002", "applied 0003"])
+        self.assertRegex(said[4], r"^0001 schema: applied \d{4}-\d\d-\d\dT\S+$")
         dump = pathlib.Path(said[0].split()[1])
         self.assertEqual(dump.stat().st_mode & 0o777, 0o600)
         self.assertIn("TABLE DATA public job_event", output_of("/usr/bin/pg_restore", "--list", dump))
-        self.assertEqual(self.migrate(service), said[3:], "nothing more to do, and no second dump")
+        self.assertEqual(self.migrate(service), said[4:], "nothing more to do, and no second dump")
         output_of(BIN / "slipwayd", "verify", "--home", service.home)
         service.start()
         self.assertEqual(service.sql("select count(*) from job"), [["1000"]])
@@ -176,12 +176,12 @@ class Migrations(unittest.TestCase):
         self.addCleanup(service.close)
         write_points(service.data / "points")
         service.start()
-        service.dataset("points", "csv")
+        service.dataset("points", "csv", {"group_column": "family"})
         job = service.submit(points_job(name="Migrated"))
         service.stop()
         said = self.migrate(service, "--down")
-        self.assertEqual(said[1], "reverted 0002")
-        self.assertRegex(said[3], r"^0002 job_names: not applied$")
+        self.assertEqual(said[1:3], ["reverted 0003", "reverted 0002"])
+        self.assertRegex(said[4], r"^0002 job_names: not applied$")
         self.migrate(service, "--down", check=3)
         dumps = list((service.home / "backups").iterdir())
         self.assertEqual(dumps, [pathlib.Path(said[0].split()[1])], "nothing was to be dumped again")

@@ -392,6 +392,9 @@ const Object<Answer>& explanation_table() {
                    or_null)
             .field("blocking_job", "Job that holds the cores or starts first.", any_text, or_null)
             .field("position", "Position, as in `queue` of a job.", count, or_null)
+            .field("max_wall_s",
+                   "limits.max_wall_s of the job, or the default of its pool; null: no limit.",
+                   Number{}, or_null)
             .field("estimated_start_at",
                    "Estimated start time; null: the job is held, or too far back in the queue.",
                    Time{}, or_null)

@@ -392,7 +392,8 @@ const Object<Answer>& capabilities_table() {
             .field("limits",
                    "Limits per token, and for queued_jobs, checking_datasets and making_splits per "
                    "project as well; above them the answer is 429; 0: no limit. upload_bytes is "
-                   "the maximum size of an upload.",
+                   "the maximum size of an upload. pool_max_wall_s has the limits.max_wall_s of "
+                   "jobs that state no limit of time, by pool.",
                    AnyObject{}, known)
             .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;

@@ -109,8 +109,16 @@ TEST(Options, hosts_are_of_a_pool_and_so_are_jobs_that_name_none) {
         EXPECT_EQ(pool_of_hosts(*parsed.options), row.pool);
         EXPECT_EQ(default_pool_of(*parsed.options), row.default_pool);
     }
+    const auto limits = parse({"--pool-max-wall-s", "slurm=86400", "--pool-max-wall-s", "any=60"});
+    EXPECT_EQ(time_limits_of(*limits.options),
+              (store::TimeLimits{{"any", 60}, {"slurm", 86400}}));
     for (const std::vector<const char*>& wrong :
          std::vector<std::vector<const char*>>{{"--pool", "any"},
+                                               {"--pool-max-wall-s", "60"},
+                                               {"--pool-max-wall-s", "slurm=0"},
+                                               {"--pool-max-wall-s", "slurm=1h"},
+                                               {"--pool-max-wall-s", "a=1", "--pool-max-wall-s",
+                                                "a=2"},
                                                {"--pool", "two words"},
                                                {"--default-pool", "-dash"},
                                                {"--slurm-hosts", "-1"},

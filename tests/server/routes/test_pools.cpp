@@ -102,6 +102,33 @@ TEST_F(Pools, lists_and_figures_show_them) {
     EXPECT_EQ(service.expect(200, "GET", "/v1/queue/stats")["default_pool"], "local");
 }
 
+// Goal: a job that states no limit of time has that of its pool, wherever jobs are made.
+TEST_F(Pools, a_job_without_a_limit_of_time_gets_that_of_its_pool) {
+    const auto limits_of = [](const Json& job) { return job["spec"]["limits"]; };
+    const auto submitted = [&](const Json& spec) {
+        return service.expect(201, "POST", "/v1/jobs", spec);
+    };
+    EXPECT_FALSE(limits_of(submitted(spec_of("slurm"))).contains("max_wall_s"));
+    store::set_time_limits(service.store, {{"slurm", 600}, {"any", 60}});
+    const Json job = submitted(spec_of("slurm"));
+    EXPECT_EQ(limits_of(job)["max_wall_s"], 600);
+    const std::string id = job["id"];
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + id + "/explain")["max_wall_s"], 600);
+    EXPECT_EQ(limits_of(submitted(spec_of("any")))["max_wall_s"], 60);
+    EXPECT_EQ(limits_of(submitted(TestService::spec()))["max_wall_s"], 60);
+    EXPECT_FALSE(limits_of(submitted(spec_of("local"))).contains("max_wall_s"));
+    const Json own = submitted(spec_of("slurm", {{"limits", {{"max_core_s", 5}}}}));
+    EXPECT_FALSE(limits_of(own).contains("max_wall_s"));
+    EXPECT_EQ(
+        limits_of(submitted(spec_of("slurm", {{"limits", {{"max_wall_s", 7}}}})))["max_wall_s"], 7);
+    store::set_default_pool(service.store, "slurm");
+    EXPECT_EQ(limits_of(submitted(TestService::spec()))["max_wall_s"], 600);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/capabilities")["limits"]["pool_max_wall_s"],
+              Json({{"any", 60}, {"slurm", 600}}));
+    store::set_time_limits(service.store, {{"local", 5}});
+    EXPECT_EQ(store::list_time_limits(service.store), (store::TimeLimits{{"local", 5}}));
+}
+
 TEST_F(Pools, more_hosts_of_a_simulation_are_of_one) {
     QueueChange asked;
     service.services.simulate_queue = [&](const QueueChange& change) {

@@ -1,0 +1,1 @@
+drop table pool_time_limit;
