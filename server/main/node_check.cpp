@@ -40,6 +40,7 @@ namespace {
 constexpr double clock_difference_max_s = 2;
 constexpr std::size_t probe_name_bytes = 8;
 constexpr int connect_max_ms = 3000;
+constexpr std::chrono::seconds start_max{30};
 constexpr std::chrono::seconds node_max{60};
 
 std::string reason() {
@@ -194,8 +195,10 @@ std::string this_program() {
 
 /// By this program as a task there, with what it says.
 bool check_slurm_node(const Options& options, const std::string& node) {
-    std::vector<std::string> words{"srun",       "--nodes=1",    "--ntasks=1", "--nodelist=" + node,
-                                   "--mpi=none", "--export=ALL", "--chdir=/",  "--input=none"};
+    std::vector<std::string> words{"srun", "--nodes=1", "--ntasks=1", "--nodelist=" + node,
+                                   "--mpi=none", "--export=ALL", "--chdir=/", "--input=none",
+                                   // Else a request that is given up stays in Slurm's queue.
+                                   fmt::format("--immediate={}", start_max.count())};
     if (!options.slurm_partition.empty()) words.push_back("--partition=" + options.slurm_partition);
     words.insert(words.end(),
                  {this_program(), "node", "check", "--home", home_folder(options.home).string(),

@@ -16,13 +16,19 @@ namespace {
 // Empty: it is one.
 std::string problem_of_root(const std::string& text) {
     try {
-        const DatasetRoot root = parse_dataset_root(text);
-        std::error_code error;
-        if (std::filesystem::is_directory(root.path, error)) return {};
-        return fmt::format("there is no folder {}", root.path.string());
+        parse_dataset_root(text);
+        return {};
     } catch (const Error& error) {
         return error.what();
     }
+}
+
+// Of one without a problem.
+std::string missing_root(const std::string& text) {
+    const DatasetRoot root = parse_dataset_root(text);
+    std::error_code error;
+    if (std::filesystem::is_directory(root.path, error)) return {};
+    return fmt::format("there is no folder {}", root.path.string());
 }
 
 }    // namespace
@@ -73,9 +79,10 @@ void add_machine(CLI::App& app, RawOptions& raw) {
                    "folder whose subfolders may be datasets: DIR, of all projects; "
                    "PROJECT,PROJECT=DIR, of these projects only; can be repeated")
         ->allow_extra_args(false)
-        ->check(problem_of_root);
+        ->check(problem_of_root)
+        ->check(missing_root, "", is_present);
     app.add_option("--executor", raw.executor, "path of slipway-executor")
-        ->check(CLI::ExistingFile);
+        ->check(CLI::Validator(CLI::ExistingFile).name(is_present));
     app.add_option("--executor-grace-s", raw.grace_s,
                    "seconds without an agent after which an executor saves and exits")
         ->check(CLI::Range(1, 86400));

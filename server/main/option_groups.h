@@ -6,6 +6,9 @@
 
 namespace slipway {
 
+/// The check of an option for a folder or a file that it is there: a command may look by itself.
+inline constexpr const char* is_present = "present";
+
 /// The options of a command, in groups. `raw` outlives the app. A group's options stand in the
 /// configuration file under their long names, because every group of `serve` is the main app's too:
 /// that is where CLI11 puts what the file says, before the command's own options overwrite it.

@@ -148,6 +148,9 @@ void add_node(CLI::App& app, RawOptions& raw) {
     add_common(*one, raw);
     add_machine(*one, raw);
     add_launcher_options(*one, raw.options);
+    // What is missing is a row of the table.
+    for (const char* option : {"--dataset-root", "--executor"})
+        one->get_option(option)->get_validator(is_present)->active(false);
     node->require_subcommand(1);
 }
 

@@ -55,6 +55,14 @@ TEST(Options, a_node_is_checked_with_the_options_of_its_agent) {
     EXPECT_EQ(parsed.options->slurm_partition, "cpu");
     EXPECT_EQ(parsed.options->dataset_roots.size(), 1U);
     EXPECT_FALSE(parse({"node"}).options);
+    // What is missing is a row of its table, and ends any other command.
+    const std::vector<const char*> missing{"--dataset-root", "/none", "--executor", "/none"};
+    std::vector<const char*> words{"node", "check"};
+    words.insert(words.end(), missing.begin(), missing.end());
+    EXPECT_TRUE(parse(words).options);
+    EXPECT_FALSE(parse({"node", "check", "--dataset-root", "two words=/tmp"}).options);
+    EXPECT_FALSE(parse({"--dataset-root", "/none"}).options);
+    EXPECT_FALSE(parse({"--executor", "/none"}).options);
 }
 
 TEST(Options, an_executor_has_its_time_to_begin) {
@@ -110,21 +118,19 @@ TEST(Options, hosts_are_of_a_pool_and_so_are_jobs_that_name_none) {
         EXPECT_EQ(default_pool_of(*parsed.options), row.default_pool);
     }
     const auto limits = parse({"--pool-max-wall-s", "slurm=86400", "--pool-max-wall-s", "any=60"});
-    EXPECT_EQ(time_limits_of(*limits.options),
-              (store::TimeLimits{{"any", 60}, {"slurm", 86400}}));
-    for (const std::vector<const char*>& wrong :
-         std::vector<std::vector<const char*>>{{"--pool", "any"},
-                                               {"--pool-max-wall-s", "60"},
-                                               {"--pool-max-wall-s", "slurm=0"},
-                                               {"--pool-max-wall-s", "slurm=1h"},
-                                               {"--pool-max-wall-s", "a=1", "--pool-max-wall-s",
-                                                "a=2"},
-                                               {"--pool", "two words"},
-                                               {"--default-pool", "-dash"},
-                                               {"--slurm-hosts", "-1"},
-                                               {"--slurm-hosts", "257"},
-                                               {"--slurm-hosts", "2", "--pool", "slurm"},
-                                               {"--slurm-hosts", "2", "--launcher", "slurm"}})
+    EXPECT_EQ(time_limits_of(*limits.options), (store::TimeLimits{{"any", 60}, {"slurm", 86400}}));
+    for (const std::vector<const char*>& wrong : std::vector<std::vector<const char*>>{
+             {"--pool", "any"},
+             {"--pool-max-wall-s", "60"},
+             {"--pool-max-wall-s", "slurm=0"},
+             {"--pool-max-wall-s", "slurm=1h"},
+             {"--pool-max-wall-s", "a=1", "--pool-max-wall-s", "a=2"},
+             {"--pool", "two words"},
+             {"--default-pool", "-dash"},
+             {"--slurm-hosts", "-1"},
+             {"--slurm-hosts", "257"},
+             {"--slurm-hosts", "2", "--pool", "slurm"},
+             {"--slurm-hosts", "2", "--launcher", "slurm"}})
         EXPECT_FALSE(parse(wrong).options.has_value()) << wrong.back();
 }
 
