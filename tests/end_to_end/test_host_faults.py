@@ -34,13 +34,13 @@ class HostFaults(unittest.TestCase):
     def options(self):
         return ["--database-file", self.address_file, "--home", self.home, "--dataset-root", self.roots]
 
-    def join(self):
+    def join(self, *options):
         """The second machine, with the roots as they are now."""
         token = self.folder / "token"    # the machine of an earlier test was removed
         token.write_text(self.service.post("/v1/hosts/join-tokens", {"host": BAD})["token"])
         token.chmod(0o600)
         with open(self.folder / "machine.log", "ab") as log:
-            machine = subprocess.Popen([*self.network.on(1), BIN / "slipwayd", "agent", *self.options(), "--host-name", BAD, "--join-token-file", token],
+            machine = subprocess.Popen([*self.network.on(1), BIN / "slipwayd", "agent", *self.options(), *options, "--host-name", BAD, "--join-token-file", token],
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
         def leave():
@@ -91,6 +91,27 @@ class HostFaults(unittest.TestCase):
         self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_changed"), ended["reason"])
         self.assertRegex(ended["reason"]["message"], rf"rank \d on host {BAD}: .*content hash")
 
+    def test_three_starts_that_fail_for_a_reason_of_the_host_drain_it(self):
+        self.stale()
+        self.join("--cores", "4")    # the host with the fewest free cores gets a job
+        for count in (1, 2, 3):
+            job = self.service.submit(self.job())
+            self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+            self.assertEqual(self.attempts(job), [["1", BAD, "not_started"], ["2", GOOD, "succeeded"]])
+            if count < 3:
+                self.assertIsNone(self.hosts()[BAD]["drain"], f"{count} starts")
+        drain = wait_for(lambda: self.hosts()[BAD]["drain"], "the host to be drained", 30)
+        self.assertIn("content hash", drain["reason"])
+        job = self.service.submit(self.job())
+        self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+        self.assertEqual(self.attempts(job), [["1", GOOD, "succeeded"]])
+        # With the right files it takes jobs again.
+        shutil.copytree(self.service.data / "points", self.roots / "points", dirs_exist_ok=True)
+        self.service.call("POST", f"/v1/hosts/{BAD}/undrain", {})
+        job = self.service.submit(self.job())
+        self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+        self.assertEqual(self.attempts(job), [["1", BAD, "succeeded"]])
+
     def test_a_job_that_no_host_can_start_ends_and_drains_none(self):
         self.join()
         aside = self.service.data / "aside"
@@ -117,6 +138,13 @@ class HostFaults(unittest.TestCase):
         for name in ("home", "store", "programs", "user", "dataset root", "locks", "sockets", "clock", "slice address"):
             self.assertRegex(said, rf"(?m)^ok +{name} ")
         self.assertIn(self.network.addresses[1], said)
+        self.roots.rename(self.roots.with_name("moved"))
+        try:
+            said = self.check(1)
+        finally:
+            self.roots.with_name("moved").rename(self.roots)
+        self.assertRegex(said, rf"NO +dataset root +{self.roots}: No such file or directory; mount it there")
+        self.assertRegex(said, "(?m)^ok +slice address ")
         (self.home / "store").unlink()
         said = self.check(1)
         self.assertRegex(said, r"NO +store .*make it a link")
