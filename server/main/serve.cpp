@@ -27,6 +27,7 @@
 #include "server/main/parts.h"
 #include "server/main/pool_options.h"
 #include "server/main/scheduler.h"
+#include "server/main/store_space.h"
 #include "server/main/weights_export.h"
 #include "server/routes/health.h"
 #include "server/routes/table.h"
@@ -207,8 +208,16 @@ std::shared_ptr<SweepSamples> wire(Services& services, Scheduler& scheduler,
         return explanation_of(*reason);
     };
     const auto sweeps_counted = std::make_shared<SweepSamples>();
-    services.metric_samples = [&scheduler, &webhooks, sweeps_counted] {
+    // Shared, because a std::function copies what it has.
+    const auto space =
+        std::make_shared<StoreSpace>(services.artifacts.folder(Artifact::run),
+                                     services.artifacts.shared_folder(), services.clock);
+    services.metric_samples = [&scheduler, &webhooks, sweeps_counted, space] {
         std::vector<PrometheusSample> samples = scheduler.metric_samples();
+        if (const auto free_bytes = space->free_bytes())
+            samples.push_back({.name = "slipway_store_free_bytes",
+                               .help = "What is free on the disk of the store.",
+                               .value = double(*free_bytes)});
         std::ranges::move(samples_of(webhooks.counts()), std::back_inserter(samples));
         if (const sweeps::SweepLoop* loop = sweeps_counted->loop)
             std::ranges::move(samples_of(loop->counts()), std::back_inserter(samples));

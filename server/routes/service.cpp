@@ -29,7 +29,7 @@ void append_sample(std::string& text, const PrometheusSample& sample) {
 // Below it neither the database nor executors can be expected to go on.
 constexpr std::int64_t free_disk_bytes_min = std::int64_t{64} << 20;
 
-// Of the home folder, which is local: a store may be on a file server that hangs.
+// Of the home folder, which is local: a store may be on a file server that hangs (store_space.h).
 std::optional<std::int64_t> free_disk_bytes(const Services& services) {
     std::error_code problem;
     const auto space = std::filesystem::space(services.artifacts.folder(Artifact::run), problem);
