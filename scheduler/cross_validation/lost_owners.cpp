@@ -9,7 +9,7 @@
 namespace slipway {
 
 store::Reason owner_lost() {
-    return {"access_revoked", "the token that created it has lost the right to submit jobs"};
+    return {"owner_lost", "the token that created it has lost the right to submit jobs"};
 }
 
 std::int64_t cancel_those_without_owner(store::Store& store) {

@@ -74,7 +74,7 @@ public:
         if (answered_ && !left_) return true;
         if (left_) return give_back_alone();
         if (!process().is_cleared()) return false;
-        pool_->forget(worker_->folder());
+        pool_->forget_later(worker_->folder());
         return true;
     }
     bool keeps_memory_limit() const override { return process().keeps_memory_limit(); }

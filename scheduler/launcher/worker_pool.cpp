@@ -92,6 +92,11 @@ void WorkerPool::forget(const fs::path& worker_folder) {
     folders_.erase(worker_folder);
 }
 
+void WorkerPool::forget_later(const fs::path& worker_folder) {
+    const std::scoped_lock lock(mutex_);
+    over_.push_back(worker_folder);
+}
+
 void WorkerPool::give_back(std::shared_ptr<Worker> worker, Tick now) {
     worker->set_idle(true, now);
     const std::scoped_lock lock(mutex_);
@@ -121,6 +126,7 @@ void WorkerPool::collect_ended() {
     std::vector<fs::path> over;
     {
         const std::scoped_lock lock(mutex_);
+        over.swap(over_);
         std::erase_if(ending_, [&over](const std::shared_ptr<Worker>& worker) {
             if (!is_over(*worker)) return false;
             over.push_back(worker->folder());

@@ -31,6 +31,8 @@ public:
     std::filesystem::path begin();
     /// A worker that was begun never ran, or has ended with nothing left of it.
     void forget(const std::filesystem::path& worker_folder);
+    /// The same without a wait for the disk: collect_ended() removes its folder.
+    void forget_later(const std::filesystem::path& worker_folder);
     /// It has ended its run well.
     void give_back(std::shared_ptr<Worker> worker, Tick now);
     /// Ends a worker.
@@ -54,6 +56,7 @@ private:
     // Guarded by mutex_.
     std::vector<std::shared_ptr<Worker>> idle_;    // the longest idle first
     std::vector<std::shared_ptr<Worker>> ending_;
+    std::vector<std::filesystem::path> over_;    // forgotten later
     std::set<std::filesystem::path> folders_;    // of all workers that may live
 };
 

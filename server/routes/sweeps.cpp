@@ -66,8 +66,8 @@ void check_first_folds(const Context& context, CheckedSweep& sweep, const search
     const Result<Json> request = sweeps::cross_validation_of(spec, point);
     if (!request) return;
     const ParsedJson body{.value = *request, .duplicates = {}};
-    auto checked = check_cross_validation(decode_cross_validation(body),
-                                          submitter_of(context.who), context.services.store);
+    auto checked = check_cross_validation(decode_cross_validation(body), submitter_of(context.who),
+                                          context.services.store);
     put_below(checked.problems, "/cross_validation");
     put_below(checked.value.warnings, "/cross_validation");
     sweep.warnings = std::move(checked.value.warnings);
@@ -92,12 +92,10 @@ void check_first_job(const Context& context, CheckedSweep& sweep, std::vector<Pr
     const Result<Json> job = sweeps::trial_spec(spec, first.point, first.until);
     if (!job) return;
     Decoded<JobSpec> decoded = decode_job_spec(ParsedJson{.value = *job, .duplicates = {}});
-    const bool fits_alone = decoded.ok();
     auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
                                               context.services.store);
-    if (fits_alone) put_below(checked.problems, "/job");
     // A combination of values that is no job is for constraints to exclude; it is told here.
-    if (!fits_alone) put_below(checked.problems, "/job");
+    put_below(checked.problems, "/job");
     if (checked.ok()) {
         check_class(context, spec, checked.value.spec.queue.job_class, "/job/queue/class",
                     problems);

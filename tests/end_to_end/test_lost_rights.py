@@ -86,7 +86,7 @@ class LostRightsTestCase(unittest.TestCase):
                 self.wait_running(cross, 2)
                 lose(name, token)
                 ended = wait_for(lambda: (one := self.service.get(f"/v1/cross-validations/{cross}"))["finished_at"] and one, f"{cross} to end", 60)
-                self.assertEqual((ended["state"], ended["reason"]["code"]), ("cancelled", "access_revoked"))
+                self.assertEqual((ended["state"], ended["reason"]["code"]), ("cancelled", "owner_lost"))
                 self.assertEqual(len(self.wait_jobs_ended(cross)), 2, "no fold has started since")
                 again = self.service.call("POST", f"/v1/cross-validations/{cross}/retry", {})
                 self.assertEqual(again.status, 409, again.body)

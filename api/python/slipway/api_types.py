@@ -776,7 +776,7 @@ class CrossValidationPreview(TypedDict):
 
 class CrossValidationReason(TypedDict):
     """Why a cross-validation is in its state."""
-    # split_failed, folds_failed, cancelled, access_revoked, …
+    # split_failed, folds_failed, cancelled, owner_lost, …
     code: str
     # Human-readable message.
     message: str

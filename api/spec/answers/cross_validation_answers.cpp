@@ -16,8 +16,7 @@ const Object<Answer>& cross_reason_table() {
     static const auto table =
         Object<Answer>("CrossValidationReason", "Why a cross-validation is in its state.")
             .open()
-            .field("code", "split_failed, folds_failed, cancelled, access_revoked, …", any_text,
-                   known)
+            .field("code", "split_failed, folds_failed, cancelled, owner_lost, …", any_text, known)
             .field("message", "Human-readable message.", any_text, known);
     return table;
 }

@@ -294,7 +294,7 @@ TEST_F(Coordinator, who_lost_the_right_starts_no_more_folds) {
     end_job(open_jobs(id).at("0"));
     settle();
     EXPECT_EQ(found(id).state, CrossValidationState::cancelled);
-    EXPECT_EQ(found(id).reason.value().code, "access_revoked");
+    EXPECT_EQ(found(id).reason.value().code, "owner_lost");
     EXPECT_THAT(keys(id), ElementsAre("0"));
 }
 
@@ -312,7 +312,7 @@ TEST_F(Coordinator, whose_member_may_only_read_now_starts_no_more_folds) {
     end_job(open_jobs(id).at("0"));
     settle();
     EXPECT_EQ(found(id).state, CrossValidationState::cancelled);
-    EXPECT_EQ(found(id).reason.value().code, "access_revoked");
+    EXPECT_EQ(found(id).reason.value().code, "owner_lost");
     EXPECT_THAT(keys(id), ElementsAre("0"));
 }
 
@@ -327,7 +327,7 @@ TEST_F(Coordinator, what_runs_ends_when_its_owner_is_lost) {
     EXPECT_EQ(cancel_those_without_owner(store), 0) << "it was cancelled before";
     settle();
     EXPECT_EQ(found(id).state, CrossValidationState::cancelled) << "its only job was still queued";
-    EXPECT_EQ(found(id).reason.value().code, "access_revoked");
+    EXPECT_EQ(found(id).reason.value().code, "owner_lost");
     EXPECT_THAT(keys(id), ElementsAre("0"));
 }
 
