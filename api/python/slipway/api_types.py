@@ -408,7 +408,8 @@ Capabilities = TypedDict("Capabilities", {
     "layers": "list[dict[str, Any]]",
     # Limits per token, and for queued_jobs, checking_datasets and making_splits per project as
     # well; above them the answer is 429; 0: no limit. upload_bytes is the maximum size of an
-    # upload.
+    # upload. pool_max_wall_s has the limits.max_wall_s of jobs that state no limit of time, by
+    # pool.
     "limits": "dict[str, Any]",
     # Loss functions.
     "losses": "list[str]",
@@ -1177,6 +1178,8 @@ class Explanation(TypedDict):
     estimated_start_at: str | None
     # job_…
     job_id: str
+    # limits.max_wall_s of the job, or the default of its pool; null: no limit.
+    max_wall_s: float | None
     # Human-readable message.
     message: str | None
     # Position, as in `queue` of a job.
@@ -2020,7 +2023,8 @@ class LimitsSpec(TypedDict):
     max_core_s: NotRequired[float]
     # Maximum number of restarts after a lost executor.
     max_restarts: NotRequired[int]
-    # Maximum run time in seconds, over all attempts; the job is timed_out beyond it.
+    # Maximum run time in seconds, over all attempts; the job is timed_out beyond it. Default: that
+    # of the pool, if it has one.
     max_wall_s: NotRequired[float]
     # Earliest start time.
     start_after: NotRequired[str]

@@ -145,10 +145,20 @@ class Endpoints(Transport):
         """Get a virtual core. Requires the role `viewer` or a higher one."""
         return self.call("GET", f"/v1/cores/{quoted(n)}", query={"host": host})
 
-    def drain_core(self, n: str | int, *, host: str | None = None) -> Core:
+    def drain_core(
+            self,
+            n: str | int,
+            *,
+            host: str | None = None,
+            reason: str | None = None,
+    ) -> Core:
         """Stop scheduling new jobs on a core; a running job continues. Requires the role
         `admin`."""
-        return self.call("POST", f"/v1/cores/{quoted(n)}/drain", query={"host": host})
+        return self.call(
+                "POST",
+                f"/v1/cores/{quoted(n)}/drain",
+                query={"host": host, "reason": reason},
+        )
 
     def undrain_core(self, n: str | int, *, host: str | None = None) -> Core:
         """Resume scheduling jobs on a core. Requires the role `admin`."""

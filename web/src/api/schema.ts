@@ -225,6 +225,7 @@ export interface Explanation {
   estimate_from: "known" | "progress" | "typical" | "limit" | "assumed" | null;
   estimated_start_at: string | null;
   job_id: string;
+  max_wall_s: number | null;
   message: string | null;
   position: number | null;
   state: "queued" | "starting" | "compiling" | "running" | "finishing" | "succeeded" | "preempting" | "pausing" | "paused" | "cancelling" | "cancelled" | "failed" | "stopped" | "timed_out" | "expired";
