@@ -23,6 +23,15 @@ Response busy_response(const Request& request) {
                                request.request_id);
 }
 
+/// What shares the workers: requests with the same credentials, or of the same address without any.
+/// Guessed credentials have a share as well, but are rejected soon.
+FairLane::Client client_of(const Request& request) {
+    const std::hash<std::string_view> hash;
+    for (const std::string_view name : {"authorization", "cookie"})
+        if (const auto credentials = request.header(name)) return hash(*credentials);
+    return hash(request.peer);
+}
+
 /// Asks whether the body may come: the response that says why not.
 std::optional<Response> refused_admission(Exchange& exchange) {
     return refusal_of([&] { exchange.request.admission = exchange.route->admit(exchange.request); },
@@ -92,13 +101,18 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
         if (!ran || !exchange.response.alone) co_return;
     }
     for (;;) {
-        const std::function<void()> work = [&] { admit_and_answer(exchange); };
-        const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
+        const FairLane::Work work = [&](bool waited) {
+            // What begins at once is done, since a client may end its side and read on.
+            exchange.broken = waited && exchange.request.client_has_left();
+            if (!exchange.broken) admit_and_answer(exchange);
+        };
+        const bool ran = co_await on_lane(connection.core, exchange.route->lane,
+                                          client_of(exchange.request), work);
         if (!ran) {
             exchange.response = busy_response(exchange.request);
             co_return;
         }
-        if (!exchange.response.again_after_s) co_return;
+        if (exchange.broken || !exchange.response.again_after_s) co_return;
         // While the server stops, a client that waits is answered at once: as if its time were up.
         if (connection.core.stopping) {
             const bool told = std::exchange(exchange.request.waited_s, 1e9) >= 1e9;
@@ -120,8 +134,9 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
 
 asio::awaitable<bool> ask_admission(Connection& connection, Exchange& exchange) {
     std::optional<Response> refused;
-    const std::function<void()> work = [&] { refused = refused_admission(exchange); };
-    const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
+    const FairLane::Work work = [&](bool) { refused = refused_admission(exchange); };
+    const bool ran =
+        co_await on_lane(connection.core, exchange.route->lane, client_of(exchange.request), work);
     if (!ran) refused = busy_response(exchange.request);
     if (refused) exchange.response = std::move(*refused);
     co_return !refused;
@@ -131,11 +146,12 @@ asio::awaitable<std::optional<BodyTarget>> ask_receiver(Connection& connection,
                                                         Exchange& exchange) {
     std::optional<BodyTarget> target;
     std::optional<Response> refused;
-    const std::function<void()> work = [&] {
+    const FairLane::Work work = [&](bool) {
         refused = refusal_of([&] { target = exchange.route->receive(exchange.request); },
                              exchange.request);
     };
-    const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
+    const bool ran =
+        co_await on_lane(connection.core, exchange.route->lane, client_of(exchange.request), work);
     if (!ran) refused = busy_response(exchange.request);
     if (refused) exchange.response = std::move(*refused);
     co_return target;

@@ -12,11 +12,21 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::size_t linger_bytes_max = 1 << 20;
 
-/// Counts one more that waits for a thread; false, and none is counted: too many wait.
-bool enter_queue(const ServerCore& core, std::atomic<std::size_t>& waiting) {
-    if (waiting.fetch_add(1) < core.options.worker_queue_max) return true;
-    waiting.fetch_sub(1);
-    return false;
+/// Waits until the function that `add` is given has been called, from any thread, and returns its
+/// argument.
+template <class Add>
+asio::awaitable<bool> initiated(const Add& add) {
+    const auto begin = [&](auto&& resume) {
+        // Shared: a function object must be copyable.
+        auto waits = std::make_shared<std::decay_t<decltype(resume)>>(
+            std::forward<decltype(resume)>(resume));
+        add([waits](bool result) {
+            const auto executor = asio::get_associated_executor(*waits);
+            asio::post(executor, [waits, result] { std::move (*waits)(result); });
+        });
+    };
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(bool)>(
+        begin, asio::use_awaitable);
 }
 
 }    // namespace
@@ -89,48 +99,40 @@ asio::awaitable<void> part(Connection& connection) {
     connection.wire->close();
 }
 
-asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<void()>& work) {
+asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, FairLane::Client client,
+                              const FairLane::Work& work) {
     if (lane == Lane::io) {
-        work();
+        work(false);
         co_return true;
     }
-    const bool worker = lane == Lane::worker;
-    std::atomic<std::size_t>& waiting =
-        worker ? core.waiting_for_worker : core.waiting_for_reserved;
-    if (!enter_queue(core, waiting)) co_return false;
-    const auto run = [&]() -> asio::awaitable<void> {
-        waiting.fetch_sub(1);
-        work();
-        co_return;
+    FairLane& queue = lane == Lane::worker ? core.worker_lane : core.reserved_lane;
+    const auto add = [&](const auto& resume) {
+        const bool waits = queue.add(client, [&work, resume](bool waited) {
+            work(waited);
+            resume(true);
+        });
+        if (!waits) resume(false);
     };
-    asio::thread_pool& threads = worker ? core.workers : core.reserved;
-    co_await asio::co_spawn(threads.get_executor(), run, asio::use_awaitable);
-    co_return true;
+    co_return co_await initiated(add);
 }
 
 asio::awaitable<bool> on_gathering_lane(ServerCore& core, GatheringLane& lane,
                                         const std::function<void(Gathering&)>& handle,
                                         const std::function<void()>& answer) {
-    if (!enter_queue(core, core.waiting_for_worker)) co_return false;
-    const auto begin = [&](auto&& resume) {
-        // Shared: a function object must be copyable.
-        auto waits = std::make_shared<std::decay_t<decltype(resume)>>(
-            std::forward<decltype(resume)>(resume));
+    if (core.waiting_to_gather.fetch_add(1) >= core.options.worker_queue_max) {
+        core.waiting_to_gather.fetch_sub(1);
+        co_return false;
+    }
+    const auto add = [&](const auto& resume) {
         lane.add({.handle =
                       [&](Gathering& gathering) {
-                          core.waiting_for_worker.fetch_sub(1);
+                          core.waiting_to_gather.fetch_sub(1);
                           handle(gathering);
                       },
                   .answer = answer,
-                  .done =
-                      [waits] {
-                          const auto executor = asio::get_associated_executor(*waits);
-                          asio::post(executor, [waits] { std::move (*waits)(); });
-                      }});
+                  .done = [resume] { resume(true); }});
     };
-    co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(begin,
-                                                                          asio::use_awaitable);
-    co_return true;
+    co_return co_await initiated(add);
 }
 
 asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work) {

@@ -15,6 +15,7 @@
 #include "api/base/log_rate.h"
 #include "server/http/byte_budget.h"
 #include "server/http/client_counts.h"
+#include "server/http/fair_lane.h"
 #include "server/http/gathering_lane.h"
 #include "server/http/metrics.h"
 #include "server/http/pending_connections.h"
@@ -38,7 +39,9 @@ struct ServerCore {
                         [this](double bytes) { metrics.buffered_answers_changed(bytes); }),
           request_lines(options.limits.log_lines_per_s, options.limits.log_lines_burst),
           workers(options.worker_threads),
-          reserved(options.reserved_threads) {
+          reserved(options.reserved_threads),
+          worker_lane(workers, options.worker_threads, options.worker_queue_max),
+          reserved_lane(reserved, options.reserved_threads, options.worker_queue_max) {
         for (const Route& route : router.routes())
             if (route.gather) gathering.try_emplace(&route, workers, route.gather);
     }
@@ -55,9 +58,10 @@ struct ServerCore {
     ClientCounts direct_clients;    // of trusted addresses, when they ask for themselves
     asio::thread_pool workers;      // run handlers
     asio::thread_pool reserved;     // run those of Lane::reserved
+    FairLane worker_lane;
+    FairLane reserved_lane;
     asio::thread_pool disk{1};    // reads and writes files, so that no I/O thread waits for a disk
-    std::atomic<std::size_t> waiting_for_worker{0};
-    std::atomic<std::size_t> waiting_for_reserved{0};
+    std::atomic<std::size_t> waiting_to_gather{0};
     std::atomic<bool> stopping{false};    // every answer from now on is its connection's last
     std::map<const Route*, GatheringLane> gathering;    // of the routes that gather
 };
@@ -112,8 +116,10 @@ asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes,
 /// comes for a while. Closing with unread bytes would make the kernel throw the answer away.
 asio::awaitable<void> part(Connection& connection);
 
-/// Runs `work` (which does not throw) where the lane says; false at once when too many wait there.
-asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<void()>& work);
+/// Runs `work` where the lane says, in turn with other clients; false at once when too many wait
+/// there.
+asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, FairLane::Client client,
+                              const FairLane::Work& work);
 
 /// Handles the request with others that wait for the same route; false at once when too many wait.
 /// `handle` and `answer` do not throw.

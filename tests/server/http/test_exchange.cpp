@@ -231,5 +231,44 @@ TEST(Overload, a_full_queue_is_answered_503_at_once_and_the_connection_stays) {
     EXPECT_EQ(running.read_answer().body, "through");
 }
 
+TEST(Overload, a_client_with_many_requests_leaves_workers_to_others) {
+    ServerOptions options;
+    options.worker_threads = 4;
+    SampleServer sample(options);
+    std::vector<std::unique_ptr<RawHttp>> many;
+    for (int i = 0; i < 8; ++i) {
+        many.push_back(std::make_unique<RawHttp>(sample.port()));
+        many.back()->send("GET /gate HTTP/1.1\r\nHost: a\r\nAuthorization: one\r\n\r\n");
+    }
+    sample.gate.wait_for_visitors(2);
+    RawHttp other(sample.port());
+    other.send("GET /probe HTTP/1.1\r\nHost: a\r\nAuthorization: another\r\n\r\n");
+    EXPECT_EQ(other.read_answer().body, "probe");
+    sample.gate.open();
+    for (const auto& one : many)
+        EXPECT_EQ(one->read_answer().body, "through");
+}
+
+// Method: all but the first wait for the only worker. The gate opens once the server has accepted
+// all connections; by then it has read most of their requests.
+TEST(Overload, a_request_that_was_abandoned_while_it_waited_is_not_handled) {
+    ServerOptions options;
+    options.worker_threads = 1;
+    SampleServer sample(options);
+    RawHttp running(sample.port());
+    running.send(plain_get("/gate"));
+    sample.gate.wait_for_visitors(1);
+    for (int i = 0; i < 100; ++i)
+        RawHttp(sample.port()).send(plain_get("/smuggled"));
+    RawHttp stays(sample.port());
+    stays.send(plain_get("/smuggled"));
+    EXPECT_TRUE(eventually([&] {
+        return sample.metrics.text().find("slipway_http_connections 102") != std::string::npos;
+    }));
+    sample.gate.open();
+    EXPECT_EQ(stays.read_answer().status, 200);
+    EXPECT_LT(sample.smuggled, 50);
+}
+
 }    // namespace
 }    // namespace slipway
