@@ -22,7 +22,9 @@ constexpr std::size_t problems_max = 100;
 // Values that are tried, times parameters: each value is put into a job with all parameters. About
 // half a second.
 constexpr std::size_t check_effort_max = 400'000;
-constexpr std::size_t effort_of_job = 20;    // in parameters: what the decoder does besides
+// In parameters, what the decoder does besides: of a usual job, and of each value in a larger one.
+constexpr std::size_t effort_of_usual_job = 20;
+constexpr std::size_t job_values_per_effort = 2;
 // Of a normal parameter: one of 10,000 draws is beyond.
 constexpr double tail = 0.0001;
 
@@ -139,15 +141,26 @@ Json first_value(const ParameterSpec& spec) {
     return value_at(spec, spec.type == normal || spec.type == log_normal ? 0.5 : 0);
 }
 
-std::optional<Problem> too_many_values(const Space& space) {
+std::size_t count_values(const Json& json) {
+    std::size_t count = 1;
+    if (json.is_structured())
+        for (const Json& one : json)
+            count += count_values(one);
+    return count;
+}
+
+std::optional<Problem> too_many_values(const Space& space, const Json& job) {
     std::size_t values = 0;
     for (const Parameter& one : space.parameters())
         values += std::max<std::size_t>(one.spec.values.size(), 2);
+    const std::size_t effort_of_job =
+        std::max(effort_of_usual_job, count_values(job) / job_values_per_effort);
     const std::size_t values_max = check_effort_max / (effort_of_job + space.parameters().size());
     if (values <= values_max) return std::nullopt;
     return Problem{"/space", "out_of_bounds",
-                   fmt::format("{} parameters may have at most {} values in all, got {}: each is "
-                               "tried in the job; use int_uniform with step, or fewer values",
+                   fmt::format("{} parameters of this job may have at most {} values in all, got "
+                               "{}: each is tried in the job; use int_uniform with step, or fewer "
+                               "values",
                                space.parameters().size(), values_max, values)};
 }
 
@@ -159,7 +172,8 @@ public:
         for (const Parameter& parameter : space_.parameters())
             if (auto problem = unknown_field(parameter)) problems_.push_back(std::move(*problem));
         if (problems_.empty())
-            if (auto problem = too_many_values(space_)) problems_.push_back(std::move(*problem));
+            if (auto problem = too_many_values(space_, job_))
+                problems_.push_back(std::move(*problem));
         if (!problems_.empty()) return std::move(problems_);
         check_job();
         for (const Parameter& parameter : space_.parameters())

@@ -109,6 +109,24 @@ TEST(JobPoint, a_required_field_may_come_from_the_space) {
               "");
 }
 
+// A check of each value takes as long as the job is large: these would take five seconds.
+TEST(JobPoint, a_large_job_may_have_fewer_values) {
+    Json large = job();
+    large["model"] = {{"arch", "layers"}, {"layers", Json::array()}};
+    for (int i = 0; i < 1000; ++i)
+        large["model"]["layers"].push_back({{"type", "linear"}, {"out_features", 2}});
+    const auto first_problem = [](int values, const Json& base) {
+        Json choice{{"type", "choice"}, {"values", Json::array()}};
+        for (int i = 0; i < values; ++i)
+            choice["values"].push_back(i + 1);
+        const auto problems = problems_of(Json{{"space", {{"train.seed", choice}}}}.dump(), base);
+        return problems.empty() ? "" : problems[0].pointer;
+    };
+    EXPECT_EQ(first_problem(10, large), "");
+    EXPECT_EQ(first_problem(270, large), "/space");
+    EXPECT_EQ(first_problem(270, job()), "");
+}
+
 TEST(JobPoint, elements_of_lists_are_reached) {
     Json base = job();
     base["model"] = Json::parse(R"({"arch": "mlp", "hidden": [64, 32]})");
