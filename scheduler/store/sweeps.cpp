@@ -291,10 +291,10 @@ Page<SweepTrial> list_sweep_trials(Store& store, std::string_view sweep_id,
     const Query& query = order == TrialOrder::number ? queries::list_sweep_trials_by_number
                          : ascends                   ? queries::list_sweep_trials_by_value
                                    : queries::list_sweep_trials_by_value_descending;
-    const Rows rows =
-        read(store.pool(), query,
-             {sweep_id, Param::or_null(states), place_of(scope, page), rows_to_ask(page)});
-    return make_page<SweepTrial>(rows, page, scope, read_trial, [](const Row& row) {
+    const Rows rows = read(store.pool(), query,
+                           {sweep_id, Param::or_null(states), place_of(scope, page),
+                            rows_to_ask(page), page_bytes_max});
+    return make_cut_page<SweepTrial>(rows, page, scope, read_trial, [](const Row& row) {
         return CursorPlace{std::to_string(row.small("number")), ""};
     });
 }
@@ -322,15 +322,19 @@ std::vector<FailedTrial> list_failed_trials(Store& store, std::string_view sweep
     return trials;
 }
 
-std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_id,
-                                          std::int64_t after, int limit) {
-    std::vector<SweepEvent> events;
-    for (const Row row : read(store.pool(), queries::list_sweep_events, {sweep_id, after, limit}))
-        events.push_back({.seq = row.integer("seq"),
-                          .at = row.time("at"),
-                          .event = row.text("event"),
-                          .decisions = row.text("decisions")});
-    return events;
+SweepLogPage list_sweep_events(Store& store, std::string_view sweep_id, std::int64_t after,
+                               int limit) {
+    const Rows rows =
+        read(store.pool(), queries::list_sweep_events, {sweep_id, after, limit, page_bytes_max});
+    SweepLogPage page{.events = {},
+                      .more = rows.size() == limit ||
+                              (!rows.empty() && rows.size() < rows[0].small("rows_found"))};
+    for (const Row row : rows)
+        page.events.push_back({.seq = row.integer("seq"),
+                               .at = row.time("at"),
+                               .event = row.text("event"),
+                               .decisions = row.text("decisions")});
+    return page;
 }
 
 std::vector<TrialJob> list_open_trial_jobs(Store& store,

@@ -176,9 +176,14 @@ struct FailedTrial {
 /// All of them, by number.
 std::vector<FailedTrial> list_failed_trials(Store& store, std::string_view sweep_id);
 
-/// The log from after `after` on, in order.
-std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_id,
-                                          std::int64_t after, int limit);
+struct SweepLogPage {
+    std::vector<SweepEvent> events{};
+    bool more = false;    ///< further events may follow
+};
+
+/// The log from after `after` on, in order; the page ends at the limit or at page_bytes_max.
+SweepLogPage list_sweep_events(Store& store, std::string_view sweep_id, std::int64_t after,
+                               int limit);
 
 /// What the job of a trial looks like.
 struct TrialJob {

@@ -104,10 +104,10 @@ bool delete_webhook(Store& store, std::string_view id) {
 Page<WebhookDelivery> list_webhook_deliveries(Store& store, std::string_view webhook_id,
                                               std::string_view state, const PageRequest& page) {
     const std::string scope = fmt::format("webhook deliveries {} {}", webhook_id, state);
-    const Rows rows =
-        read(store.pool(), queries::list_webhook_deliveries,
-             {webhook_id, Param::or_null(state), place_of(scope, page), rows_to_ask(page)});
-    return make_page<WebhookDelivery>(rows, page, scope, read_delivery, place_of_id);
+    const Rows rows = read(store.pool(), queries::list_webhook_deliveries,
+                           {webhook_id, Param::or_null(state), place_of(scope, page),
+                            rows_to_ask(page), page_bytes_max});
+    return make_cut_page<WebhookDelivery>(rows, page, scope, read_delivery, place_of_id);
 }
 
 std::optional<WebhookDelivery> find_webhook_delivery(Store& store, std::string_view webhook_id,

@@ -109,8 +109,8 @@ void note_reasons(SweepRun& run, const store::JsonText& decisions) {
 void replay_log(store::Store& store, SweepRun& run, std::int64_t seq, bool with_reasons,
                 const KeepGoing& may_go_on) {
     for (;;) {
-        const auto lines = store::list_sweep_events(store, run.sweep.id, seq, events_at_once);
-        for (const store::SweepEvent& line : lines) {
+        const auto page = store::list_sweep_events(store, run.sweep.id, seq, events_at_once);
+        for (const store::SweepEvent& line : page.events) {
             seq = line.seq;
             if (seq % 64 == 0) may_go_on();
             const Json json = store::stored_json(line.event);
@@ -125,7 +125,7 @@ void replay_log(store::Store& store, SweepRun& run, std::int64_t seq, bool with_
                 note_report(run.leases, trial, line.at);
             if (with_reasons && detail.empty()) note_reasons(run, line.decisions);
         }
-        if (int(lines.size()) < events_at_once) break;
+        if (!page.more) break;
     }
     // The sweep was read first: what has been added to the log since is for the next reading.
     run.sweep.seq = seq;

@@ -36,7 +36,7 @@ Json render_fold_weights(const std::vector<sweeps::FoldCheckpoint>& folds) {
     return items;
 }
 
-std::vector<store::SweepEvent> log_page(const Context& context, const store::Sweep& sweep) {
+store::SweepLogPage log_page(const Context& context, const store::Sweep& sweep) {
     const int limit = int(query_number(context.request, "limit", 50));
     return store::list_sweep_events(context.services.store, sweep.id,
                                     query_sequence(context.request), limit);
@@ -53,10 +53,9 @@ Json decision_line(const store::SweepEvent& entry, Json detail) {
 }
 
 // A list that goes on after the last sequence number: the cursor of a log.
-Json log_list(Json items, const std::vector<store::SweepEvent>& page, const Context& context) {
-    const auto limit = std::size_t(query_number(context.request, "limit", 50));
+Json log_list(Json items, const store::SweepLogPage& page) {
     Json out{{"items", std::move(items)}, {"next_cursor", nullptr}};
-    if (page.size() == limit && !page.empty()) out["next_cursor"] = std::to_string(page.back().seq);
+    if (page.more) out["next_cursor"] = std::to_string(page.events.back().seq);
     return out;
 }
 
@@ -103,13 +102,13 @@ Response list_sweep_decisions(const Context& context) {
     const store::Sweep sweep = the_sweep(context);
     const auto page = log_page(context, sweep);
     Json items = Json::array();
-    for (const store::SweepEvent& entry : page) {
+    for (const store::SweepEvent& entry : page.events) {
         const Json event = stored_json(entry.event);
         if (event.value("type", "") == "limit") items.push_back(decision_line(entry, event));
         for (const Json& decision : stored_json(entry.decisions))
             items.push_back(decision_line(entry, decision));
     }
-    return json_response(log_list(std::move(items), page, context));
+    return json_response(log_list(std::move(items), page));
 }
 
 Response list_sweep_events(const Context& context) {
@@ -119,12 +118,12 @@ Response list_sweep_events(const Context& context) {
                                 context.who.token_id);
     const auto page = log_page(context, sweep);
     Json items = Json::array();
-    for (const store::SweepEvent& entry : page)
+    for (const store::SweepEvent& entry : page.events)
         items.push_back({{"seq", entry.seq},
                          {"at", to_rfc3339(entry.at)},
                          {"event", stored_json(entry.event)},
                          {"decisions", stored_json(entry.decisions)}});
-    return json_response(log_list(std::move(items), page, context));
+    return json_response(log_list(std::move(items), page));
 }
 
 }    // namespace slipway::routes

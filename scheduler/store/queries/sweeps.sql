@@ -142,6 +142,7 @@ where id = $1
 
 -- list_sweep_trials: a page of trials by number
 -- in     $1 sweep_id  $2 states text[] or null  $3 number to begin after or null  $4 limit
+--        $5 bytes_max
 -- form list_sweep_trials_by_number
 --   @AFTER@ number > $3::integer
 --   @ORDER@ number
@@ -151,14 +152,26 @@ where id = $1
 -- form list_sweep_trials_by_value_descending
 --   @AFTER@ value is not null and (-value, number) > ((select -value from sweep_trial where sweep_id = $1 and number = $3::integer), $3::integer)
 --   @ORDER@ value desc, number
+with page as (
+    select *
+    from sweep_trial
+    where sweep_id = $1
+      and ($2::text[] is null or state = any ($2))
+      and ($3::integer is null or (@AFTER@))
+      and ('@ORDER@' = 'number' or value is not null)
+    order by @ORDER@
+    limit $4
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by @ORDER@
+                         rows between unbounded preceding and 1 preceding)
+)
 select *
-from sweep_trial
-where sweep_id = $1
-  and ($2::text[] is null or state = any ($2))
-  and ($3::integer is null or (@AFTER@))
-  and ('@ORDER@' = 'number' or value is not null)
-order by @ORDER@
-limit $4
+from measured
+where bytes_before < $5
+order by bytes_before
 
 -- all_sweep_trials: every trial, by number
 -- in     $1 sweep_id
@@ -183,12 +196,24 @@ from sweep_trial
 where sweep_id = $1 and number = $2
 
 -- list_sweep_events: the log in order
--- in     $1 sweep_id  $2 seq to begin after  $3 limit
-select seq, at, event, decisions
-from sweep_event
-where sweep_id = $1 and seq > $2
+-- in     $1 sweep_id  $2 seq to begin after  $3 limit  $4 bytes_max
+with page as (
+    select seq, at, event, decisions
+    from sweep_event
+    where sweep_id = $1 and seq > $2
+    order by seq
+    limit $3
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(event::text) + octet_length(decisions::text))
+                    over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by seq rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $4
 order by seq
-limit $3
 
 -- list_events_of_sweeps: the next lines of the logs of many, as list_events_of_jobs: what the
 -- algorithm was told and decided (entry), states, and the last of them (end)

@@ -168,13 +168,26 @@ values ($1, $2, $3, $4, $5)
 
 -- list_webhook_deliveries: a page of the deliveries of a webhook, newest first
 -- in     $1 webhook_id  $2 state; null: all  $3 id to begin after; null: from the first  $4 limit
+--        $5 bytes_max
+with page as (
+    select *
+    from webhook_delivery
+    where webhook_id = $1
+      and ($2::text is null or state = $2)
+      and ($3::text is null or id < $3)
+    order by id desc
+    limit $4
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by id desc
+                         rows between unbounded preceding and 1 preceding)
+)
 select *
-from webhook_delivery
-where webhook_id = $1
-  and ($2::text is null or state = $2)
-  and ($3::text is null or id < $3)
-order by id desc
-limit $4
+from measured
+where bytes_before < $5
+order by bytes_before
 
 -- find_webhook_delivery: one delivery
 -- in     $1 webhook_id  $2 id

@@ -85,11 +85,38 @@ TEST_F(SweepStore, a_step_is_stored_once) {
     EXPECT_EQ(after.counts, *step.counts);
     EXPECT_EQ(after.best, *step.best);
     EXPECT_THROW(commit_sweep_step(store, step), SweepChanged) << "on what was read before";
-    EXPECT_THAT(list_sweep_events(store, sweep.id, 0, 10), SizeIs(1));
+    EXPECT_THAT(list_sweep_events(store, sweep.id, 0, 10).events, SizeIs(1));
     const SweepTrial stored = find_sweep_trial(store, sweep.id, 0).value();
     EXPECT_EQ(stored.value, 0.5);
     EXPECT_EQ(stored.reason, "because");
     EXPECT_FALSE(stored.ended_at.has_value());
+}
+
+TEST_F(SweepStore, pages_of_large_points_end_early_and_go_on) {
+    Sweep sweep = make();
+    const std::string megabyte = '"' + std::string(1 << 20, 'x') + '"';
+    for (int number = 0; number < 5; ++number) {
+        SweepTrial large = trial(number, "running", 0.5 - number);
+        large.point = megabyte;
+        SweepStep step = step_on(sweep, {large});
+        step.events[0].event = megabyte;
+        sweep = commit_sweep_step(store, step);
+    }
+    using enum TrialOrder;
+    for (const TrialOrder order : {number, best, worst}) {
+        EXPECT_THAT(list_sweep_trials(store, sweep.id, {}, order, true, {.limit = 200}).items,
+                    SizeIs(2));
+        EXPECT_THAT(numbers(sweep.id, order, true, 200), SizeIs(5));
+    }
+    std::vector<std::int64_t> seqs;
+    for (bool more = true; more;) {
+        const auto page = list_sweep_events(store, sweep.id, seqs.empty() ? 0 : seqs.back(), 200);
+        EXPECT_LE(page.events.size(), 2U);
+        for (const SweepEvent& event : page.events)
+            seqs.push_back(event.seq);
+        more = page.more;
+    }
+    EXPECT_THAT(seqs, ElementsAre(1, 2, 3, 4, 5));
 }
 
 TEST_F(SweepStore, a_step_goes_with_its_jobs_or_not_at_all) {

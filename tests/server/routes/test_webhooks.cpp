@@ -81,6 +81,28 @@ TEST_F(Webhooks, only_those_of_a_project_see_it) {
     EXPECT_EQ(status(viewer, "DELETE", "/" + id), 403);
 }
 
+TEST_F(Webhooks, a_page_of_large_deliveries_ends_early_and_goes_on) {
+    const std::string id = create({{"url", "https://hooks.example.com/"}})["id"];
+    for (int i = 0; i < 5; ++i)
+        store::add_webhook_delivery(service.store,
+                                    {.id = new_id("dlv"),
+                                     .webhook_id = id,
+                                     .type = "job.ended",
+                                     .body = Json(std::string(1 << 20, 'x')).dump()});
+    const std::string path = "/v1/webhooks/" + id + "/deliveries?limit=200";
+    std::size_t found = 0;
+    std::string cursor;
+    do {
+        const Json page = service.expect(200, "GET", path + cursor);
+        EXPECT_LE(page["items"].size(), 2U);
+        found += page["items"].size();
+        cursor = page["next_cursor"].is_null()
+                     ? ""
+                     : "&cursor=" + page["next_cursor"].get<std::string>();
+    } while (!cursor.empty());
+    EXPECT_EQ(found, 5U);
+}
+
 TEST_F(Webhooks, a_test_and_a_repetition_are_deliveries) {
     int woken = 0;
     service.services.on_webhook = [&] { ++woken; };
