@@ -203,8 +203,11 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
     return with_problems(request, route.class_pointer, [&] {
         const Identity who = admit(request, services, endpoint);
         const Context context{request, services, who, endpoint};
+        const auto handle = [&] { return route.function(context); };
         const auto work = [&] {
-            Response response = route.function(context);
+            Response response = route.heavy
+                                    ? services.heavy_requests->run(request, who.token_id, handle)
+                                    : handle();
             if (response.rest)
                 return with_rest_guarded(context, route.class_pointer, std::move(response));
             return finished(context, std::move(response));

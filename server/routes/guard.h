@@ -19,6 +19,8 @@ struct GuardedRoute {
     bool own_idempotency = false;
     /// The function submits one job, which may be stored with those of other requests.
     bool gathers_submissions = false;
+    /// The function may take a second and more: few run at a time (heavy_requests.h).
+    bool heavy = false;
     /// A member of the answer that must not be stored for repeated requests.
     std::string_view secret_member = {};
     /// Where the body has the class of the job that the function submits.

@@ -1,7 +1,8 @@
 // One action on many jobs. The jobs are found first, then each gets the action by itself, in a
 // transaction of its own, as if it had been asked for alone: a job that cannot take it is reported
 // and keeps no other one from it. So the request may be sent again at any time; what was done is
-// then `unchanged`. A dry run asks the same questions of the states that it has read.
+// then `unchanged`. A client that closes its connection ends it before the next job. A dry run asks
+// the same questions of the states that it has read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/job_action.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
@@ -53,6 +55,7 @@ Chosen find_jobs(const Context& context, const store::JobFilter& filter) {
     Chosen chosen;
     store::PageRequest request{.limit = page_size};
     do {
+        require_client(context.request);
         auto page = store::list_jobs(context.services.store, filter, request);
         std::ranges::move(page.items, std::back_inserter(chosen.jobs));
         request.cursor = page.next_cursor;
@@ -84,6 +87,7 @@ bool matches(const store::Job& job, const BulkFilter& asked) {
 Chosen find_named(const Context& context, const BulkFilter& asked) {
     Chosen chosen;
     for (const std::string& id : asked.ids) {
+        require_client(context.request);
         auto job = store::find_job(context.services.store, id);
         if (!job || !reaches(context, job->project)) {
             chosen.missing.push_back(id);
@@ -156,8 +160,10 @@ Response bulk_jobs(const Context& context) {
     const Chosen chosen =
         body.filter.ids.empty() ? find_jobs(context, filter) : find_named(context, body.filter);
     Json items = Json::array();
-    for (const store::Job& job : chosen.jobs)
+    for (const store::Job& job : chosen.jobs) {
+        require_client(context.request);
         items.push_back(act(context, job, body.action, dry_run));
+    }
     for (const std::string& id : chosen.missing)
         items.push_back(missing_item(id, body.action));
     Json answer{{"action", to_string(body.action)},

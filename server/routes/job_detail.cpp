@@ -13,6 +13,7 @@
 #include "server/http/text.h"
 #include "server/routes/event_list.h"
 #include "server/routes/handlers.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
 #include "server/routes/query.h"
@@ -99,6 +100,7 @@ LogPage read_logs(const Context& context, const std::string& job_id) {
         return page.lines.size() == limit || bytes >= log_bytes_max || read >= log_lines_read_max;
     };
     for (bool more = true; more && !full();) {
+        require_client(request);
         const auto events = store::list_events(context.services.store, job_id, query);
         more = store::may_go_on(events, query.limit);
         for (const store::Event& event : events) {

@@ -10,6 +10,7 @@
 #include "scheduler/store/metrics/curve.h"
 #include "server/http/files.h"
 #include "server/routes/handlers.h"
+#include "server/routes/heavy_requests.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -72,8 +73,10 @@ void for_each_curve(const Context& context, const store::Job& job, std::int64_t 
     const std::int64_t curves = jobs * std::max<std::int64_t>(1, std::ssize(names));
     const AnswerSize size{.share = std::max<std::int64_t>(1, points_max / curves),
                           .resolution = resolution};
-    for (const std::string& name : names)
+    for (const std::string& name : names) {
+        require_client(context.request);
         use(read_curve(context, job.id, name, size));
+    }
 }
 
 template <class Use>
