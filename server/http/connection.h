@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "api/base/clock.h"
 #include "api/base/log_rate.h"
@@ -40,10 +42,19 @@ struct ServerCore {
           request_lines(options.limits.log_lines_per_s, options.limits.log_lines_burst),
           workers(options.worker_threads),
           reserved(options.reserved_threads),
-          worker_lane(workers, options.worker_threads, options.worker_queue_max),
-          reserved_lane(reserved, options.reserved_threads, options.worker_queue_max) {
+          worker_lane(workers, limits_of(options.worker_threads)),
+          reserved_lane(reserved, limits_of(options.reserved_threads)) {
         for (const Route& route : router.routes())
             if (route.gather) gathering.try_emplace(&route, workers, route.gather);
+    }
+
+    /// Of a lane with so many threads. More of one client than two for each CPU would only slow
+    /// others down.
+    FairLaneLimits limits_of(std::size_t threads) const {
+        const std::size_t cpus = std::thread::hardware_concurrency();
+        return {.threads = threads,
+                .of_client = std::max<std::size_t>(4, 2 * cpus),
+                .waiting = options.worker_queue_max};
     }
 
     const ServerOptions options;

@@ -15,7 +15,7 @@ namespace slipway {
 bool FairLane::add(Client client, Work work) {
     const std::lock_guard lock(mutex_);
     Requests& requests = clients_[client];
-    const std::size_t places = waiting_max_ - std::min(waiting_, waiting_max_);
+    const std::size_t places = limits_.waiting - std::min(waiting_, limits_.waiting);
     if (places == 0 || requests.waiting.size() >= std::max<std::size_t>(1, places)) {
         if (requests.running == 0 && requests.waiting.empty()) clients_.erase(client);
         return false;
@@ -27,12 +27,17 @@ bool FairLane::add(Client client, Work work) {
     return true;
 }
 
+std::uint64_t FairLane::added() const {
+    const std::lock_guard lock(mutex_);
+    return added_;
+}
+
 /// With mutex_ held, as begin_all() and end().
 std::optional<FairLane::Begun> FairLane::begin_next() {
-    const std::size_t free = threads_max_ - running_;
+    const std::size_t free = limits_.threads - running_;
     if (free == 0) return std::nullopt;
     const auto may_begin = [&](const Requests& requests) {
-        return !requests.waiting.empty() && requests.running < free;
+        return !requests.waiting.empty() && requests.running < std::min(free, limits_.of_client);
     };
     const auto rank = [](const Requests& requests) {
         return std::tuple(requests.running, requests.waiting.front().number);

@@ -13,6 +13,12 @@ namespace slipway {
 
 namespace asio = boost::asio;
 
+struct FairLaneLimits {
+    std::size_t threads = 1;      ///< that the pool has
+    std::size_t of_client = 1;    ///< threads of one client at most
+    std::size_t waiting = 1;      ///< requests of all clients
+};
+
 /// The requests that wait for a pool of threads, shared among clients. Safe from every thread.
 class FairLane {
 public:
@@ -21,13 +27,15 @@ public:
     /// Handles one request; does not throw. `waited`: no thread was free when it was added.
     using Work = std::function<void(bool waited)>;
 
-    /// `threads` outlives it, has `threads_max` threads, and has ended its work before the lane
-    /// ends.
-    FairLane(asio::thread_pool& threads, std::size_t threads_max, std::size_t waiting_max)
-        : threads_(threads), threads_max_(threads_max), waiting_max_(waiting_max) {}
+    /// `threads` outlives it, and has ended its work before the lane ends.
+    FairLane(asio::thread_pool& threads, FairLaneLimits limits)
+        : threads_(threads), limits_(limits) {}
 
     /// Runs `work` once a thread is free for its client. False: too many wait.
     bool add(Client client, Work work);
+
+    /// How many have been added.
+    std::uint64_t added() const;
 
 private:
     struct Waiting {
@@ -50,9 +58,8 @@ private:
     void end(Client client);
 
     asio::thread_pool& threads_;
-    const std::size_t threads_max_;
-    const std::size_t waiting_max_;
-    std::mutex mutex_;
+    const FairLaneLimits limits_;
+    mutable std::mutex mutex_;
     // guarded by mutex_
     std::map<Client, Requests> clients_;    // that have a request
     std::size_t running_ = 0;

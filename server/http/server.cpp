@@ -6,6 +6,7 @@
 // closes what is idle, then lets requests end, then cuts.
 #include "server/http/server.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -40,6 +41,8 @@ using asio::ip::tcp;
 
 namespace {
 
+constexpr std::chrono::seconds trim_interval{10};
+
 /// How many connections one other end may have.
 std::size_t connections_max_of(const asio::ip::address& peer, const ServerOptions& options) {
     return is_trusted(peer, options.trusted_proxies) ? options.limits.connections
@@ -65,12 +68,14 @@ void allow_descriptors(std::size_t connections) {
 struct Server::State {
     State(ServerOptions options, Router router, HttpMetrics& metrics, const Clock& clock)
         : core(std::move(options), std::move(router), metrics, clock),
-          work(asio::make_work_guard(io)) {}
+          work(asio::make_work_guard(io)),
+          trim_timer(asio::make_strand(io)) {}
 
     asio::io_context io;
     ServerCore core;
     std::optional<asio::ssl::context> tls;    // constant after start()
     asio::executor_work_guard<asio::io_context::executor_type> work;
+    asio::steady_timer trim_timer;                            // on its strand
     std::vector<std::unique_ptr<tcp::acceptor>> acceptors;    // constant between start and stop
     std::vector<std::thread> threads;
     std::uint16_t port = 0;
@@ -84,6 +89,7 @@ struct Server::State {
 
     void listen(const std::string& address);
     asio::awaitable<void> accept_from(tcp::acceptor& acceptor);
+    asio::awaitable<void> trim_memory();
     void admit(tcp::socket socket);
     bool is_full();
     bool has_room(const asio::ip::address& peer);
@@ -132,6 +138,19 @@ asio::awaitable<void> Server::State::accept_from(tcp::acceptor& acceptor) {
             pause.expires_after(std::chrono::milliseconds(100));
             co_await pause.async_wait(asio::as_tuple(asio::use_awaitable));
         }
+    }
+}
+
+/// What handlers have freed goes back to the system after requests: freed blocks between those in
+/// use would stay with the process.
+asio::awaitable<void> Server::State::trim_memory() {
+    const std::function<void()> trim = [] { malloc_trim(0); };
+    for (std::uint64_t trimmed = 0; !core.stopping;) {
+        trim_timer.expires_after(trim_interval);
+        co_await trim_timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        const std::uint64_t added = core.worker_lane.added();
+        if (core.stopping || std::exchange(trimmed, added) == added) continue;
+        co_await on_disk(core, trim);
     }
 }
 
@@ -245,6 +264,7 @@ void Server::start() {
         state.listen(address);
     for (const auto& acceptor : state.acceptors)
         asio::co_spawn(acceptor->get_executor(), state.accept_from(*acceptor), asio::detached);
+    asio::co_spawn(state.trim_timer.get_executor(), state.trim_memory(), asio::detached);
     for (std::size_t i = 0; i < std::max<std::size_t>(options.io_threads, 1); ++i)
         state.threads.emplace_back([&state] { state.io.run(); });
 }
@@ -261,6 +281,7 @@ void Server::stop(std::chrono::milliseconds grace) {
             ErrorOfIo ignored;    // it is not used again
             acceptor->close(ignored);
         });
+    asio::post(state.trim_timer.get_executor(), [&state] { state.trim_timer.cancel(); });
     if (!state.threads.empty()) {
         state.each_connection([](Connection& connection) { connection.stop_soon(); });
         std::unique_lock lock(state.mutex);

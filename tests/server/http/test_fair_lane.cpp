@@ -40,7 +40,7 @@ protected:
     std::mutex mutex;
     std::vector<FairLane::Client> begun;    // guarded by mutex
     asio::thread_pool threads{8};
-    FairLane lane{threads, 8, 16};
+    FairLane lane{threads, {.threads = 8, .of_client = 8, .waiting = 16}};
 };
 
 TEST_F(FairLanes, a_client_holds_as_many_threads_as_it_leaves_free) {
@@ -71,9 +71,25 @@ TEST_F(FairLanes, a_client_holds_as_many_places_of_the_queue_as_it_leaves_free) 
     EXPECT_FALSE(add(1));
 }
 
+TEST(FairLane, a_client_has_no_more_threads_than_its_limit) {
+    asio::thread_pool threads{8};
+    FairLane lane(threads, {.threads = 8, .of_client = 2, .waiting = 16});
+    Gate gate;
+    std::atomic<int> waited_for = 0;
+    for (int i = 0; i < 3; ++i)
+        lane.add(1, [&](bool waited) {
+            waited_for += waited;
+            gate.wait();
+        });
+    gate.wait_for_visitors(2);
+    gate.open();
+    threads.join();
+    EXPECT_EQ(waited_for, 1);
+}
+
 TEST(FairLane, requests_of_one_thread_are_handled_in_their_order) {
     asio::thread_pool threads{1};
-    FairLane lane(threads, 1, 16);
+    FairLane lane(threads, {.threads = 1, .of_client = 1, .waiting = 16});
     Gate gate;
     std::vector<int> order;    // of the only thread
     lane.add(1, [&](bool waited) {
