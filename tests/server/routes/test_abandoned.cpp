@@ -13,6 +13,8 @@ namespace {
 
 class Abandoned : public testing::Test {
 protected:
+    Abandoned() { service.ready_dataset("points"); }
+
     /// Whether the request ended because its client had left after so many looks.
     bool ends(Method method, std::vector<std::string> segments, int looks,
               const Json& body = nullptr) {
@@ -56,7 +58,8 @@ TEST_F(Abandoned, named_jobs_are_not_looked_up) {
 TEST_F(Abandoned, logs_and_curves_are_read_no_further) {
     const std::string id = service.submit();
     service.relay(service.run(id),
-                  {{.metrics = {{.name = "a", .step = 1, .epoch = 1, .value = 1},
+                  {{.number = 10,
+                    .metrics = {{.name = "a", .step = 1, .epoch = 1, .value = 1},
                                 {.name = "b", .step = 1, .epoch = 1, .value = 1}}}});
     EXPECT_TRUE(ends(Method::GET, {"v1", "jobs", id, "logs"}, 0));
     for (const char* part : {"metrics", "metrics.csv"}) {
