@@ -18,7 +18,8 @@ enum class Arch {
 };
 
 /// What the API and the planner know of an architecture. Its builder is in
-/// executor/train/architectures. Of `layers` the list of layers decides, not its row.
+/// executor/train/architectures. Of `layers` the list of layers decides, not its row. What the
+/// file of `imported` contains is not known here: it may have batch norms.
 struct ArchitectureTraits {
     bool has_batch_norm = false;    ///< samples of one batch change one another's results
     bool has_attention = false;     ///< model.heads

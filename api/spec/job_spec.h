@@ -42,8 +42,8 @@ struct HeadSpec {
     bool operator==(const HeadSpec&) const = default;
 };
 
-/// `model`. `width`, `depth` and `hidden` belong to mlp, `layers` to layers; `dropout`,
-/// `vocab_size` and `max_length` to the language models, `num_classes` to the others.
+/// `model`. `width`, `depth` and `hidden` belong to mlp, `layers` to layers, `from` to imported;
+/// `dropout`, `vocab_size` and `max_length` to the language models, `num_classes` to the others.
 struct ModelSpec {
     Arch arch = Arch::mlp;
     std::optional<std::int64_t> num_classes;    ///< or labels; absent: as many as the dataset has
@@ -58,6 +58,7 @@ struct ModelSpec {
     std::optional<std::int64_t> max_length;
     std::optional<std::int64_t> heads;    ///< of its attention; absent: as published
     std::vector<LayerSpec> layers;
+    std::string from;                ///< upl_…; without a service the path of a .pt2 file
     bool sync_batch_norm = false;    ///< batch norms see the batches of all cores
     /// Pairs of names of parameters that are one parameter.
     std::vector<std::array<std::string, 2>> tie;

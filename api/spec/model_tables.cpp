@@ -108,6 +108,10 @@ const Object<ModelSpec>& model_table() {
             .field("layers", &ModelSpec::layers, "Layers of the model, in order.",
                    List<Nested<LayerSpec>>{.item = {&layer_table()}, .min = 1, .max = 1000},
                    {.required = true, .only = {"layers"}})
+            .field("from", &ModelSpec::from,
+                   "Id of an upload of a network that torch.export has written (.pt2). For "
+                   "slipway-executor run: its path.",
+                   Text{.max = 1000}, {.required = true, .only = {"imported"}})
             .field("sync_batch_norm", &ModelSpec::sync_batch_norm,
                    "Synchronised batch norm: mean and variance over all cores instead of per core. "
                    "Costs two all-reduces in the forward pass and one in the backward pass.",

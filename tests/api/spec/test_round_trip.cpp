@@ -111,6 +111,7 @@ ModelSpec random_model(Dice& dice) {
         return model;
     }
     model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
+    if (model.arch == Arch::imported) model.from = dice.text();
     if (model.arch == Arch::layers) model.layers = random_layers(dice, dice.whole(1, 6), 2);
     if (model.arch != Arch::mlp) return model;
     if (dice.coin()) {
