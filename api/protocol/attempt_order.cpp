@@ -113,6 +113,7 @@ Json to_json(const AttemptOrder& order) {
             {"checkpoint_folder", order.checkpoint_folder},
             {"resume_from", or_null(order.resume_from)},
             {"init_from", or_null(order.init_from)},
+            {"network_from", or_null(order.network_from)},
             {"checkpoints", order.checkpoints},
             {"split", or_null(order.split)},
             {"member", or_null(order.member)},
@@ -149,6 +150,7 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.checkpoint_folder = member<std::string>(json, "checkpoint_folder");
         order.resume_from = unless_null(json, "resume_from", read_text);
         order.init_from = unless_null(json, "init_from", read_text);
+        order.network_from = unless_null(json, "network_from", read_text);
         order.checkpoints = member<std::vector<std::string>>(json, "checkpoints");
         order.split = unless_null(json, "split", read_stored_split_order);
         order.member = unless_null(json, "member", read_member_order);

@@ -57,10 +57,11 @@ struct AttemptOrder {
     Json spec;                 ///< JobSpec, normalised: what runs
     Json payload = nullptr;    ///< what its kind asks for beside the spec; null: nothing
     DatasetOrder dataset;
-    std::string checkpoint_folder;                  ///< of the job
-    std::optional<std::string> resume_from = {};    ///< the folder of a checkpoint
-    std::optional<std::string> init_from = {};      ///< such a folder, or a safetensors file
-    std::vector<std::string> checkpoints = {};      ///< such folders: what the payload names
+    std::string checkpoint_folder;                   ///< of the job
+    std::optional<std::string> resume_from = {};     ///< the folder of a checkpoint
+    std::optional<std::string> init_from = {};       ///< such a folder, or a safetensors file
+    std::optional<std::string> network_from = {};    ///< a network of torch.export (.pt2)
+    std::vector<std::string> checkpoints = {};       ///< such folders: what the payload names
     std::optional<StoredSplitOrder> split = {};
     std::optional<MemberOrder> member = {};    ///< none: the attempt is this process alone
     std::int64_t saves_requested = 0;    ///< before it began: those ask nothing of this attempt

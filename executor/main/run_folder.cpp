@@ -58,6 +58,7 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.checkpoint_folder = order.checkpoint_folder;
     plan.resume_from = order.resume_from;
     plan.init_from = order.init_from;
+    plan.network_from = order.network_from;
     if (order.split) {
         plan.split_file = SplitFile{.path = order.split->path,
                                     .hash = order.split->hash,

@@ -95,6 +95,7 @@ AttemptPlan plan_of(const RunLocalOptions& options) {
     plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (plan.spec.model.init) plan.init_from = plan.spec.model.init->from;
+    if (!plan.spec.model.from.empty()) plan.network_from = plan.spec.model.from;
     if (!plan.spec.data.split.id.empty()) plan.split_file = SplitFile{plan.spec.data.split.id};
     if (options.resume) {
         NewestCheckpoint newest = find_newest_checkpoint(plan.checkpoint_folder);

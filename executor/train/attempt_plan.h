@@ -46,6 +46,8 @@ struct AttemptPlan {
     std::vector<std::string> passed_over = {};
     /// spec.model.init: a safetensors file or a checkpoint's folder; not read when resuming.
     std::optional<std::filesystem::path> init_from = {};
+    /// spec.model.from: a file that torch.export has written; none when resuming.
+    std::optional<std::filesystem::path> network_from = {};
     /// spec.data.split.id: the manifest of a stored split.
     std::optional<SplitFile> split_file = {};
     int attempt = 1;           ///< part of the names of checkpoints

@@ -33,7 +33,7 @@ class Executors:
         for rank, run in enumerate(self.runs):
             order = {
                 "version": version(), "job_id": "job_slice", "attempt": attempt, "fence": "f00d", "kind": "train", "payload": None,
-                "spec": spec, "checkpoint_folder": str(folder / "checkpoints"), "init_from": None, "checkpoints": [], "split": None,
+                "spec": spec, "checkpoint_folder": str(folder / "checkpoints"), "init_from": None, "network_from": None, "checkpoints": [], "split": None,
                 "dataset": {"id": "ds_points", "name": "points", "format": "csv", "path": str(folder / "points"), "options": {"group_column": "family"},
                             "content_hash": ""},
                 "resume_from": str(saved[-1]) if saved else None, "saves_requested": 0, "worker_threads": 1, "grace_s": 600,

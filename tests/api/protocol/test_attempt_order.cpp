@@ -25,6 +25,7 @@ AttemptOrder full_order() {
             .checkpoint_folder = "/store/checkpoints/job_1",
             .resume_from = "/store/checkpoints/job_1/step_1",
             .init_from = "/store/uploads/upl_1",
+            .network_from = "/store/uploads/upl_2",
             .checkpoints = {"/store/checkpoints/job_0/step_1", "/store/checkpoints/job_2/step_1"},
             .split = StoredSplitOrder{"/store/splits/spl_1.json", "sha256:cd"},
             .member = MemberOrder{.rank = 1,
@@ -64,7 +65,8 @@ TEST(AttemptOrder, what_is_written_is_read) {
                        .checkpoint_folder = "/c"};
     const Json small = to_json(least);
     EXPECT_EQ(to_json(read_attempt_order(small)), small);
-    for (const char* name : {"payload", "resume_from", "init_from", "split", "member"})
+    for (const char* name :
+         {"payload", "resume_from", "init_from", "network_from", "split", "member"})
         EXPECT_TRUE(small.at(name).is_null()) << name;
 }
 

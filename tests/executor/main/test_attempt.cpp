@@ -46,6 +46,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"init_from", (folder / "weights.safetensors").string()},
+            {"network_from", (folder / "network.pt2").string()},
             {"checkpoints", Json::array()},
             {"split", {{"path", (folder / "split.json").string()}, {"hash", "sha256:cd"}}},
             {"member", nullptr},
@@ -104,6 +105,7 @@ TEST(ReadAttempt, the_order_becomes_a_plan) {
     EXPECT_EQ(order->plan.dataset_path, "/data/digits");
     EXPECT_EQ(order->plan.resume_from, folder.path() / "checkpoints" / "step_1");
     EXPECT_EQ(order->plan.init_from, folder.path() / "weights.safetensors");
+    EXPECT_EQ(order->plan.network_from, folder.path() / "network.pt2");
     ASSERT_TRUE(order->plan.split_file);
     EXPECT_EQ(order->plan.split_file->path, folder.path() / "split.json");
     EXPECT_EQ(order->plan.split_file->hash, "sha256:cd");

@@ -43,7 +43,7 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     EXPECT_EQ(order, Json::parse(R"({"version": 5, "job_id": "job_1", "attempt": 2, "fence": "f00d",
         "kind": "train", "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}}, "payload": null,
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoints": [], "split": null, "member": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "network_from": null, "checkpoints": [], "split": null, "member": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
         "packed_folder": "/store/packed",
         "decoded_folder": "", "decoded_bytes_max": 0,
