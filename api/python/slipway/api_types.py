@@ -2529,6 +2529,30 @@ class ModelSpecLayers(TypedDict):
     tie: NotRequired[list[list[str]]]
 
 
+# ModelSpecImported
+ModelSpecImported = TypedDict("ModelSpecImported", {
+    # Architecture.
+    "arch": "Literal['imported']",
+    # Name patterns of parameters that are not trained, such as layer1.*; * matches any text.
+    "freeze": "NotRequired[list[str]]",
+    # Id of an upload of a network that torch.export has written (.pt2). For slipway-executor run:
+    # its path.
+    "from": "str",
+    # Last layer.
+    "head": "NotRequired[HeadSpec]",
+    # Pretrained weights to start from, instead of random initialisation.
+    "init": "NotRequired[InitSpec]",
+    # Number of classes, at least 2; for multilabel and regression, number of labels. Default: as in
+    # the dataset.
+    "num_classes": "NotRequired[int]",
+    # Synchronised batch norm: mean and variance over all cores instead of per core. Costs two
+    # all-reduces in the forward pass and one in the backward pass.
+    "sync_batch_norm": "NotRequired[bool]",
+    # Pairs of parameter names that share one tensor; it is trained and stored once.
+    "tie": "NotRequired[list[list[str]]]",
+})
+
+
 # Model.
 ModelSpec = Union[
     "ModelSpecMlp",
@@ -2548,6 +2572,7 @@ ModelSpec = Union[
     "ModelSpecGptTiny",
     "ModelSpecGpt2",
     "ModelSpecLayers",
+    "ModelSpecImported",
 ]
 
 

@@ -11,7 +11,7 @@ export function shortest_spec(spec: Fields): Fields {
   const train = part("train", ["epochs", "steps", "optimizer"]);
   return {
     ...kept_of(spec, ["name", "project"]),
-    model: part("model", ["arch", "layers"]),
+    model: part("model", ["arch", "layers", "from"]),
     task: part("task", ["type"]),
     data: part("data", ["dataset"]),
     train: is_object(train.optimizer) ? { ...train, optimizer: kept_of(train.optimizer, ["name", "lr"]) } : train,
