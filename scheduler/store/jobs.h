@@ -79,7 +79,7 @@ struct NewJob {
     std::string created_by{};
     /// What it begins with or reads, each once: kept until the job has ended.
     std::vector<std::string> checkpoint_ids{};
-    std::string upload_id{};    ///< that it begins with, likewise
+    std::vector<std::string> upload_ids{};    ///< that it begins with, likewise
     std::optional<JobOrigin> origin{};
     std::optional<JobParent> parent{};
     std::string traceparent{};    ///< a valid one of W3C Trace Context, or empty

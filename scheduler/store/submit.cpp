@@ -23,7 +23,7 @@
 // that come while others are being stored go together (pg/group_commit.h): half of what a
 // submission costs the database is the statement and the commit, not the row.
 //
-// What needs more is a transaction: the key of the request, locks on the checkpoints or upload
+// What needs more is a transaction: the key of the request, locks on the checkpoints or uploads
 // that a job begins with, several jobs of which all or none are stored, and the answer that is kept
 // under the key, which is made of the stored jobs.
 namespace slipway::store {
@@ -104,10 +104,9 @@ void lock_artifacts(Transaction& transaction, const NewJob& job) {
                 throw Error{ErrorCode::not_found,
                             fmt::format("the checkpoint {} is no longer kept", id)};
     }
-    if (!job.upload_id.empty() &&
-        transaction.run(queries::lock_upload_of_job, {job.upload_id}).empty()) {
-        throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", job.upload_id)};
-    }
+    for (const std::string& id : job.upload_ids)
+        if (transaction.run(queries::lock_upload_of_job, {id}).empty())
+            throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", id)};
 }
 
 std::vector<Job> insert_in(Transaction& transaction, std::span<const NewJob> jobs,
@@ -202,7 +201,7 @@ std::unique_ptr<GroupCommit<SubmittedOne>> make_submission_group(Pool& pool) {
 }
 
 bool can_be_gathered(const NewJob& job) {
-    return job.checkpoint_ids.empty() && job.upload_id.empty();
+    return job.checkpoint_ids.empty() && job.upload_ids.empty();
 }
 
 void submit_gathered(Store& store, std::span<GatheredJob* const> jobs) noexcept {

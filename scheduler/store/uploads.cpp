@@ -92,9 +92,8 @@ bool complete_upload(Store& store, std::string_view id) {
 void require_unused_upload(Transaction& transaction, std::string_view id) {
     const Rows users = transaction.run(queries::find_upload_user, {id});
     if (users.empty()) return;
-    throw Error{ErrorCode::conflict,
-                fmt::format("the upload {} is used by job {}, which has not ended", id,
-                            users[0].text("job_id"))};
+    throw Error{ErrorCode::conflict, fmt::format("the upload {} is used by {}, which has not ended",
+                                                 id, users[0].text("used_by"))};
 }
 
 bool delete_upload(Store& store, std::string_view id) {

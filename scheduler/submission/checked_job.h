@@ -29,7 +29,7 @@ struct CheckedJob {
     std::optional<store::Dataset> dataset = {};
     /// That it begins with or reads, kept until it has ended.
     std::vector<std::string> checkpoint_ids = {};
-    std::string upload_id = {};                     ///< likewise
+    std::vector<std::string> upload_ids = {};       ///< likewise
     std::optional<store::JobOrigin> origin = {};    ///< of a retry or a fork
     std::optional<store::JobParent> parent = {};    ///< a sweep or a cross-validation
 

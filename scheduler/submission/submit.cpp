@@ -37,7 +37,7 @@ store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     job.valid_until = spec.limits.valid_until;
     job.created_by = token_id;
     job.checkpoint_ids = std::move(checked.checkpoint_ids);
-    job.upload_id = std::move(checked.upload_id);
+    job.upload_ids = std::move(checked.upload_ids);
     job.origin = std::move(checked.origin);
     job.parent = std::move(checked.parent);
     return job;

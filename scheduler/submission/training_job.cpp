@@ -44,10 +44,9 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     fill_time_limit(store, spec.queue, spec.limits);
     job.effective = encode(effective(spec));
     job.name_stem = to_string(spec.model.arch);
-    if (spec.model.init && is_id("ckp", spec.model.init->from))
-        job.checkpoint_ids = {spec.model.init->from};
-    if (spec.model.init && is_id("upl", spec.model.init->from))
-        job.upload_id = spec.model.init->from;
+    if (spec.model.init)
+        (is_id("ckp", spec.model.init->from) ? job.checkpoint_ids
+                                             : job.upload_ids) = {spec.model.init->from};
     job.spec = std::move(spec);
     return checked;
 }

@@ -36,11 +36,11 @@ from upload
 where id = $1
 for share
 
--- find_upload_user: a job that has not ended and begins with it
+-- find_upload_user: one that has not ended and needs it
 -- in     $1 id
-select id as job_id
-from job
-where finished_at is null and spec #>> '{model,init,from}' = $1
+select used_by
+from upload_user
+where upload_id = $1
 limit 1
 
 -- consume_upload: its file belongs to a dataset now and is removed with it

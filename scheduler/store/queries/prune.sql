@@ -55,28 +55,25 @@ where ctid = any (array(
     limit $1
 ))
 
--- lock_expired_uploads: those that nobody has asked to keep; meanwhile no job is stored that begins
--- with them
+-- lock_expired_uploads: those that nothing needs; meanwhile no job is stored that begins with them
 -- in     $1 how many at once
 -- locks  their rows; those locked by others are left to the next call
 select id
 from upload
 where expires_at < statement_timestamp()
-  and not exists (select from job
-                  where finished_at is null and spec #>> '{model,init,from}' = upload.id)
+  and not exists (select from upload_user where upload_id = upload.id)
 order by expires_at
 limit $1
 for update skip locked
 
--- prune_uploads: of those the ones that no job uses which was stored before the lock; their files
+-- prune_uploads: of those the ones that nothing needs which was stored before the lock; their files
 -- are garbage from now on
 -- in     $1 ids text[]
 -- out    garbage: changed
 with gone as (
     delete from upload
     where id = any ($1::text[])
-      and not exists (select from job
-                      where finished_at is null and spec #>> '{model,init,from}' = upload.id)
+      and not exists (select from upload_user where upload_id = upload.id)
     returning id, host
 )
 insert into garbage (path, host)

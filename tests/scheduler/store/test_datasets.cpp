@@ -330,7 +330,7 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     complete_upload(store, id);
     NewJob job = new_job();
     job.spec = fmt::format(R"({{"model": {{"arch": "mlp", "init": {{"from": "{}"}}}}}})", id);
-    job.upload_id = id;
+    job.upload_ids = {id};
     submit(job);
     database.sql("update upload set expires_at = clock_timestamp() - interval '1 day'");
     EXPECT_EQ(prune_uploads(store), 0);
@@ -343,8 +343,36 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     EXPECT_EQ(prune_uploads(store), 1);
     EXPECT_EQ(list_garbage(store, host).at(0).path, "uploads/" + id);
     NewJob late = new_job();
-    late.upload_id = id;
+    late.upload_ids = {id};
     EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
+}
+
+TEST_F(Datasets, a_job_keeps_both_its_uploads) {
+    const std::string network = upload(0), weights = upload(0);
+    NewJob job = new_job();
+    job.spec =
+        fmt::format(R"({{"model": {{"from": "{}", "init": {{"from": "{}"}}}}}})", network, weights);
+    job.upload_ids = {network, weights};
+    submit(job);
+    for (const std::string& id : job.upload_ids)
+        EXPECT_EQ(code_of([&] { delete_upload(store, id); }), ErrorCode::conflict);
+    request_intent(store, job.id, Intent::cancel, {"user", ""});
+    for (const std::string& id : job.upload_ids)
+        EXPECT_TRUE(delete_upload(store, id));
+    NewJob late = new_job();
+    late.upload_ids = {upload(0), network};
+    EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
+}
+
+// A checkpoint has its network.
+TEST_F(Datasets, a_prediction_does_not_keep_the_network_that_its_checkpoint_imported) {
+    const std::string id = upload(0);
+    NewJob job = new_job();
+    job.kind = JobKind::predict;
+    job.payload = "{}";
+    job.spec = fmt::format(R"({{"model": {{"from": "{}"}}}})", id);
+    submit(job);
+    EXPECT_TRUE(delete_upload(store, id));
 }
 
 TEST_F(Datasets, stored_bytes_of_a_token_and_of_a_project_are_limited) {

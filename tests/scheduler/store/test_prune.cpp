@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "api/base/sha256.h"
 #include "scheduler/store/access.h"
 #include "scheduler/store/pg/pool.h"
@@ -112,7 +114,7 @@ TEST_F(Prune, passes_over_uploads_that_jobs_use_or_that_are_held) {
     const std::string free = add_upload("1 hour");
     NewJob job = new_job();
     job.spec = fmt::format(R"({{"model": {{"arch": "mlp", "init": {{"from": "{}"}}}}}})", used);
-    job.upload_id = used;
+    job.upload_ids = {used};
     submit(job);
     {
         const Pool::Lease lease = store.pool().acquire();
@@ -124,6 +126,34 @@ TEST_F(Prune, passes_over_uploads_that_jobs_use_or_that_are_held) {
     EXPECT_EQ(prune_uploads(store), 1);
     EXPECT_TRUE(find_upload(store, used));
     EXPECT_FALSE(find_upload(store, held));
+}
+
+// Between two of their jobs nothing else names it.
+TEST_F(Prune, passes_over_uploads_that_sweeps_and_cross_validations_name) {
+    const std::string of_sweep = add_upload("3 hours");
+    const std::string of_folds = add_upload("2 hours");
+    const std::string of_another_token = add_upload("1 hour");
+    database.sql("update upload set created_by = 'tok_test' where id in ('" + of_sweep + "', '" +
+                 of_folds + "')");
+    const auto add = [&](const std::string& columns, const std::string& values) {
+        database.sql(fmt::format("insert into {} values ({})", columns, values));
+    };
+    add("sweep (id, name, project, spec, max_trials, max_concurrent, external, created_by)",
+        fmt::format("'{}', 's', 'p', '{}', 1, 1, false, 'tok_test'", new_id("swp"),
+                    nlohmann::json{{"job", {{"model", {{"from", of_sweep}}}}},
+                                   {"labels", {{"a", of_another_token}}}}
+                        .dump()));
+    add("cross_validation (id, name, project, spec, dataset_id, split_id, created_by)",
+        fmt::format("'{}', 'c', 'p', '{}', 'ds_1', 'spl_1', 'tok_test'", new_id("cv"),
+                    nlohmann::json{{"job", {{"model", {{"init", {{"from", of_folds}}}}}}}}.dump()));
+    EXPECT_EQ(prune_uploads(store), 1);
+    EXPECT_FALSE(find_upload(store, of_another_token));
+    database.sql("update sweep set state = 'finished', finished_at = clock_timestamp()");
+    EXPECT_EQ(prune_uploads(store), 1);
+    EXPECT_FALSE(find_upload(store, of_sweep));
+    database.sql(
+        "update cross_validation set state = 'succeeded', finished_at = clock_timestamp()");
+    EXPECT_EQ(prune_uploads(store), 1);
 }
 
 }    // namespace

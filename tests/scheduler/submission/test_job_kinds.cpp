@@ -40,7 +40,7 @@ TEST_F(JobKinds, a_training_job_has_its_dataset_and_no_payload) {
     EXPECT_TRUE(job.payload.is_null());
     EXPECT_EQ(job.effective["world_size"], 1);
     EXPECT_TRUE(job.checkpoint_ids.empty());
-    EXPECT_EQ(job.upload_id, "");
+    EXPECT_TRUE(job.upload_ids.empty());
 }
 
 TEST_F(JobKinds, a_training_job_tells_what_is_wrong_with_its_fields_and_artifacts_at_once) {

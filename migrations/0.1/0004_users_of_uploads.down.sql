@@ -1,0 +1,2 @@
+drop view upload_user;
+drop index job_unfinished_network;
