@@ -23,9 +23,10 @@ namespace {
 
 constexpr std::size_t columns_listed_max = 100;
 
-/// mlp takes samples of any shape, and a list of layers says itself what it takes.
+/// mlp takes samples of any shape; a list of layers and an imported network say what they take.
 bool needs_images(Arch arch) {
-    return arch != Arch::mlp && arch != Arch::layers && !language_task(arch);
+    return arch != Arch::mlp && arch != Arch::layers && arch != Arch::imported &&
+           !language_task(arch);
 }
 
 /// Collects the problems of one job with one dataset.

@@ -176,7 +176,8 @@ Decoded<CheckedJob> check_again(const store::Job& origin, const JobForkBody& req
     // A retry may have nothing left but its end.
     if (continues && spec.ok() && !is_retry) spec.problems = check_rest(spec.value.train, chosen);
     set_start(spec.value, request.start, chosen.id);
-    Decoded<CheckedJob> checked = check_training(std::move(spec), submitter, store);
+    Decoded<CheckedJob> checked =
+        (continues ? check_resumed_training : check_training)(std::move(spec), submitter, store);
     if (continues && checked.ok() && checked.value.dataset_id() != origin.dataset_id)
         checked.problems.push_back(
             problem_at("/data/dataset", "inconsistent",

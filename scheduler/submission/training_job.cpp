@@ -19,6 +19,16 @@ namespace slipway::submission {
 
 Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& submitter,
                                    store::Store& store) {
+    std::vector<Problem> problems = check_network(store, submitter, request.value.model);
+    const std::string network = request.value.model.from;
+    Decoded<CheckedJob> checked = check_resumed_training(std::move(request), submitter, store);
+    std::ranges::move(problems, std::back_inserter(checked.problems));
+    if (!network.empty()) checked.value.upload_ids.push_back(network);
+    return checked;
+}
+
+Decoded<CheckedJob> check_resumed_training(Decoded<JobSpec> request, const Submitter& submitter,
+                                           store::Store& store) {
     JobSpec& spec = request.value;
     Decoded<CheckedJob> checked{.value = {}, .problems = std::move(request.problems)};
     CheckedJob& job = checked.value;

@@ -19,9 +19,10 @@ namespace slipway::submission {
 
 namespace {
 
-std::vector<Problem> refuse(std::string code, std::string message) {
+std::vector<Problem> refuse(std::string code, std::string message,
+                            std::string pointer = "/model/init/from") {
     return {
-        {.pointer = "/model/init/from", .code = std::move(code), .message = std::move(message)}};
+        {.pointer = std::move(pointer), .code = std::move(code), .message = std::move(message)}};
 }
 
 /// The number of outputs of a classifier, where the check of its dataset has counted the classes.
@@ -34,7 +35,12 @@ std::optional<std::size_t> output_count(const JobSpec& spec,
     return names ? std::optional(names->size()) : std::nullopt;
 }
 
-/// Another network, or one with another number of outputs. A list of layers may be any network.
+/// The spec does not say which network it is.
+bool is_any_network(Arch arch) {
+    return arch == Arch::layers || arch == Arch::imported;
+}
+
+/// Another network, or one with another number of outputs.
 std::vector<Problem> check_fit(store::Store& store, const store::Checkpoint& checkpoint,
                                const JobSpec& spec, const std::optional<store::Dataset>& dataset) {
     if (!spec.model.init->strict) return {};
@@ -43,8 +49,7 @@ std::vector<Problem> check_fit(store::Store& store, const store::Checkpoint& che
     const auto decoded = decode_job_spec(store::stored_json(job->spec));
     if (!decoded.ok()) return {};
     const JobSpec& trained = decoded.value;
-    const bool is_listed = spec.model.arch == Arch::layers || trained.model.arch == Arch::layers;
-    if (is_listed) return {};
+    if (is_any_network(spec.model.arch) || is_any_network(trained.model.arch)) return {};
     if (spec.model.arch != trained.model.arch)
         return refuse(
             "inconsistent",
@@ -79,15 +84,18 @@ std::vector<Problem> check_checkpoint(store::Store& store, const Submitter& subm
 }
 
 std::vector<Problem> check_upload(store::Store& store, const Submitter& submitter,
-                                  const std::string& id) {
+                                  const std::string& id, const char* pointer) {
     const auto upload = find_own_upload(store, submitter, id);
     if (!upload)
         return refuse("not_found",
-                      fmt::format("there is no upload {}; create one with POST /v1/uploads", id));
+                      fmt::format("there is no upload {}; create one with POST /v1/uploads", id),
+                      pointer);
     if (!upload->complete)
-        return refuse("inconsistent", fmt::format("the upload {} is not complete; finish it with "
-                                                  "POST /v1/uploads/{}/complete",
-                                                  id, id));
+        return refuse("inconsistent",
+                      fmt::format("the upload {} is not complete; finish it with "
+                                  "POST /v1/uploads/{}/complete",
+                                  id, id),
+                      pointer);
     return {};
 }
 
@@ -99,11 +107,21 @@ std::vector<Problem> check_weights(store::Store& store, const Submitter& submitt
     if (!spec.model.init) return {};
     const std::string& from = spec.model.init->from;
     if (is_id("ckp", from)) return check_checkpoint(store, submitter, spec, dataset);
-    if (is_id("upl", from)) return check_upload(store, submitter, from);
+    if (is_id("upl", from)) return check_upload(store, submitter, from, "/model/init/from");
     return refuse("bad_format",
                   fmt::format("model.init.from must be the id of a checkpoint (ckp_…) or of an "
                               "upload (upl_…), got \"{}\"",
                               from));
+}
+
+std::vector<Problem> check_network(store::Store& store, const Submitter& submitter,
+                                   const ModelSpec& model) {
+    if (model.from.empty()) return {};
+    if (is_id("upl", model.from)) return check_upload(store, submitter, model.from, "/model/from");
+    return refuse(
+        "bad_format",
+        fmt::format("model.from must be the id of an upload (upl_…), got \"{}\"", model.from),
+        "/model/from");
 }
 
 }    // namespace slipway::submission

@@ -17,4 +17,9 @@ std::vector<Problem> check_weights(store::Store& store, const Submitter& submitt
                                    const JobSpec& spec,
                                    const std::optional<store::Dataset>& dataset);
 
+/// What is wrong with the network that a job is to import (at /model/from): none, or it is a
+/// complete upload of the submitter.
+std::vector<Problem> check_network(store::Store& store, const Submitter& submitter,
+                                   const ModelSpec& model);
+
 }    // namespace slipway::submission

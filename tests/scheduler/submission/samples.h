@@ -30,8 +30,8 @@ protected:
     }
 
     /// A job that has ended with one checkpoint; its id.
-    std::string trained_job() {
-        const std::string id = store_job(training());
+    std::string trained_job(const Json& spec = training()) {
+        const std::string id = store_job(spec);
         add_host();
         const store::AttemptKey key = place(id);
         store::RelayedFrame frame{.number = 1,

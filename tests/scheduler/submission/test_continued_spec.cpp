@@ -48,6 +48,9 @@ TEST(ContinuedSpec, how_long_and_how_fast_may_change) {
 
 TEST(ContinuedSpec, the_network_the_batch_and_the_order_of_the_data_may_not) {
     EXPECT_EQ(refused({{"model", {{"width", 7}}}}), Pointers{"/model/width"});
+    const Json imported{{"model", {{"arch", "imported"}, {"from", "upl_1"}}}};
+    EXPECT_EQ(refused({{"model", {{"arch", "imported"}, {"from", "upl_2"}}}}, imported),
+              Pointers{"/model/from"});
     EXPECT_EQ(refused({{"accelerator", {{"cores", 8}}}}), Pointers{"/accelerator/cores"});
     EXPECT_EQ(refused({{"train", {{"batch_size_per_core", 4}}}}),
               Pointers{"/train/batch_size_per_core"});

@@ -148,6 +148,13 @@ TEST_F(DataFit, weights_of_another_network_are_not_begun_with) {
     EXPECT_THAT(classes.problems[0].message, HasSubstr("model.head.replace"));
     EXPECT_TRUE(begun({{"arch", "mlp"}, {"head", {{"replace", true}}}}, "digits").ok());
     EXPECT_TRUE(begun({{"arch", "lenet"}, {"init", {{"strict", false}}}}, "digits").ok());
+    // Of these the executor finds out.
+    const std::string network = new_id("upl");
+    store::create_upload(store, {.id = network, .size = 0, .created_by = "tok_test"},
+                         std::chrono::hours{1});
+    store::complete_upload(store, network);
+    for (const char* dataset : {"points", "digits"})
+        EXPECT_TRUE(begun({{"arch", "imported"}, {"from", network}}, dataset).ok()) << dataset;
 }
 
 TEST_F(DataFit, an_unknown_dataset_is_told_with_the_nearest_that_is_usable) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/submission/forked_job.h"
 #include "tests/scheduler/submission/samples.h"
 
 namespace slipway::submission {
@@ -14,6 +15,22 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 struct JobKinds : SubmissionTest {
+    std::string upload(const std::string& token, std::int64_t size = 1) {
+        return store::create_upload(store, {.id = new_id("upl"), .size = size, .created_by = token},
+                                    std::chrono::hours{1})
+            .id;
+    }
+
+    std::string complete_upload() {
+        const std::string id = upload("tok_test", 0);
+        EXPECT_TRUE(store::complete_upload(store, id));
+        return id;
+    }
+
+    static Json importing(const std::string& network) {
+        return training({{"model", {{"arch", "imported"}, {"from", network}}}});
+    }
+
     Json prediction(const Json& changes = Json::object()) {
         Json body{{"from", {{"checkpoint", checkpoint}}}, {"data", {{"dataset", "points"}}}};
         body.merge_patch(changes);
@@ -91,11 +108,6 @@ TEST_F(JobKinds, nothing_is_told_of_a_project_that_the_submitter_does_not_see) {
 }
 
 TEST_F(JobKinds, the_weights_of_an_upload_are_those_of_its_token) {
-    const auto upload = [&](const std::string& token) {
-        return store::create_upload(store, {.id = new_id("upl"), .size = 1, .created_by = token},
-                                    std::chrono::hours{1})
-            .id;
-    };
     const auto told = [&](const std::string& id) {
         return joined_messages(
             checked(JobKind::train, training({{"model", {{"init", {{"from", id}}}}}})).problems);
@@ -103,6 +115,61 @@ TEST_F(JobKinds, the_weights_of_an_upload_are_those_of_its_token) {
     EXPECT_THAT(told(upload("tok_other")), HasSubstr("there is no upload"));
     EXPECT_THAT(told(upload("tok_test")), HasSubstr("is not complete"));
     EXPECT_THAT(told("model.safetensors"), HasSubstr("must be the id of a checkpoint"));
+}
+
+TEST_F(JobKinds, the_network_of_an_upload_is_that_of_its_token) {
+    const auto told = [&](const std::string& id) {
+        const auto found = checked(JobKind::train, importing(id)).problems;
+        for (const Problem& one : found)
+            EXPECT_EQ(one.pointer, "/model/from");
+        return joined_messages(found);
+    };
+    EXPECT_THAT(told(new_id("upl")), HasSubstr("there is no upload"));
+    EXPECT_THAT(told(upload("tok_other")), HasSubstr("there is no upload"));
+    EXPECT_THAT(told(upload("tok_test")), HasSubstr("is not complete"));
+    EXPECT_THAT(told("network.pt2"), HasSubstr("must be the id of an upload"));
+    EXPECT_THAT(told(checkpoint), HasSubstr("must be the id of an upload"));
+    EXPECT_EQ(told(complete_upload()), "");
+}
+
+TEST_F(JobKinds, a_job_may_begin_with_a_network_and_weights_of_two_uploads) {
+    const std::string network = complete_upload(), weights = complete_upload();
+    Json spec = importing(network);
+    spec["model"]["init"] = {{"from", weights}};
+    const auto job = checked(JobKind::train, spec);
+    EXPECT_TRUE(job.ok()) << joined_messages(job.problems);
+    EXPECT_EQ(job.value.name_stem, "imported");
+    EXPECT_THAT(job.value.upload_ids, ElementsAre(weights, network));
+    spec["model"]["init"]["from"] = upload("tok_other");
+    spec["model"]["from"] = upload("tok_test");
+    EXPECT_THAT(problems(JobKind::train, spec), ElementsAre("/model/init/from", "/model/from"));
+}
+
+// Goal: what has a checkpoint needs the upload of its network no longer.
+TEST_F(JobKinds, a_checkpoint_has_the_network_that_was_imported) {
+    const std::string network = complete_upload();
+    const std::string trained = trained_job(importing(network));
+    EXPECT_TRUE(store::delete_upload(store, network));
+    const Submitter other{.token_id = "tok_other", .projects = {}};
+    EXPECT_TRUE(checked(JobKind::predict, prediction()).ok());
+    EXPECT_TRUE(checked(JobKind::evaluate, {{"from", {{"checkpoint", checkpoint}}}}).ok());
+    const store::Job origin = store::find_job(store, trained).value();
+    const auto resumed =
+        check_fork(origin, {.changes = {{"train", {{"epochs", 9}}}}}, other, store);
+    EXPECT_TRUE(resumed.ok()) << joined_messages(resumed.problems);
+    EXPECT_TRUE(resumed.value.upload_ids.empty());
+    EXPECT_EQ(resumed.value.spec.model.from, network);
+    EXPECT_TRUE(check_retry(origin, other, store).ok());
+    const auto pointers = [&](const JobForkBody& fork) {
+        std::vector<std::string> found;
+        for (const Problem& one : check_fork(origin, fork, other, store).problems)
+            found.push_back(one.pointer);
+        return found;
+    };
+    EXPECT_THAT(pointers({.changes = {{"model", {{"from", complete_upload()}}}}}),
+                ElementsAre("/changes/model/from"));
+    for (const ForkStart start : {ForkStart::weights, ForkStart::scratch})
+        EXPECT_THAT(pointers({.start = start}), ElementsAre("/changes/model/from"));
 }
 
 TEST_F(JobKinds, a_prediction_runs_the_spec_of_the_job_that_trained) {
