@@ -291,16 +291,20 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
     Inputs inputs;
     const std::optional<int> number = projects_.find(found.project);
     inputs.project_number = number.value_or(0);
-    // A job that resumes has weights of its own.
-    const auto weights = found.resume_checkpoint.empty()
-                             ? find_weights_location(store_, found.spec, artifacts_)
-                             : fs::path();
+    // A checkpoint to go on from has its own weights and network.
+    const bool begins = found.kind == JobKind::train && found.resume_checkpoint.empty();
+    const auto weights =
+        begins ? find_weights_location(store_, found.spec, artifacts_) : fs::path();
+    const auto network =
+        begins ? find_network_location(store_, found.spec, artifacts_) : fs::path();
     auto checkpoints = find_payload_checkpoints(store_, found.payload, artifacts_);
     const auto split = find_split_location(store_, found.spec, artifacts_);
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
         inputs.missing = "the weights of model.init.from are no longer kept";
+    } else if (!network) {
+        inputs.missing = "the upload of model.from is no longer kept";
     } else if (!checkpoints) {
         inputs.missing = fmt::format(
             "a checkpoint of the {} (from) is no longer kept; "
@@ -313,6 +317,7 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
         inputs.resume =
             artifacts_.locate(Artifact::checkpoint, found.resume_job_id, found.resume_checkpoint);
     inputs.weights = weights.value_or(fs::path());
+    inputs.network = network.value_or(fs::path());
     if (checkpoints) inputs.checkpoints = std::move(*checkpoints);
     if (split) {
         inputs.split = split->path;
@@ -349,6 +354,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                        : artifacts_.locate(Artifact::decoded_data, project, found.dataset_id),
         .decoded_bytes_max = options_.decoded_bytes_max,
         .init = inputs.weights,
+        .network = inputs.network,
         .payload_checkpoints = inputs.checkpoints,
         .split = inputs.split,
         .split_hash = inputs.split_hash,
@@ -386,7 +392,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                         .own = {live.folder, paths.checkpoints, paths.report}};
     if (!location->upload.empty()) request.owned.push_back(paths.dataset);
     const fs::path others = found.resume_job_id == live.key.job_id ? fs::path() : inputs.resume;
-    for (const fs::path& input : {inputs.weights, inputs.split, others}) {
+    for (const fs::path& input : {inputs.weights, inputs.network, inputs.split, others}) {
         if (!input.empty()) request.shared.push_back(input);
     }
     std::ranges::copy(inputs.checkpoints, std::back_inserter(request.shared));

@@ -119,6 +119,7 @@ private:
     /// What a job needs from elsewhere, as the database names it; or why it cannot be had.
     struct Inputs {
         std::filesystem::path weights;
+        std::filesystem::path network;
         std::vector<std::filesystem::path> checkpoints;    // that the payload names
         std::filesystem::path resume;    // from which training goes on; empty: from the beginning
         std::filesystem::path split;

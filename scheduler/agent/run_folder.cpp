@@ -97,6 +97,7 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .checkpoint_folder = paths.checkpoints.string(),
                        .resume_from = unless_empty(paths.resume),
                        .init_from = unless_empty(paths.init),
+                       .network_from = unless_empty(paths.network),
                        .saves_requested = attempt.saves_requested,
                        .worker_threads = paths.worker_threads,
                        .grace_s = paths.grace_s,

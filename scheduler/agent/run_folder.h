@@ -46,6 +46,7 @@ struct AttemptPaths {
     std::filesystem::path decoded = {};    ///< of copies of the dataset; empty: none
     std::int64_t decoded_bytes_max = 0;    ///< of one copy
     std::filesystem::path init = {};       ///< weights to begin with; empty: none
+    std::filesystem::path network = {};    ///< to import; empty: none
     std::vector<std::filesystem::path> payload_checkpoints = {};    ///< that it names
     std::filesystem::path split = {};    ///< the manifest of a stored split; empty: none
     std::string split_hash = {};         ///< that it must have

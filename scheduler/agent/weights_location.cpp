@@ -41,6 +41,13 @@ std::optional<fs::path> checkpoint_location(store::Store& store, const std::stri
     return artifacts.locate(Artifact::checkpoint, checkpoint->job_id, checkpoint->name);
 }
 
+std::optional<fs::path> upload_location(store::Store& store, const std::string& id,
+                                        const ArtifactStore& artifacts) {
+    const auto upload = is_id("upl", id) ? store::find_upload(store, id) : std::nullopt;
+    if (!upload || !upload->complete) return std::nullopt;
+    return artifacts.locate(Artifact::upload, upload->id);
+}
+
 }    // namespace
 
 std::optional<fs::path> find_weights_location(store::Store& store, const std::string& spec,
@@ -48,9 +55,13 @@ std::optional<fs::path> find_weights_location(store::Store& store, const std::st
     const std::string from = text_at("/model/init/from", spec);
     if (from.empty()) return fs::path();
     if (is_id("ckp", from)) return checkpoint_location(store, from, artifacts);
-    const auto upload = is_id("upl", from) ? store::find_upload(store, from) : std::nullopt;
-    if (!upload || !upload->complete) return std::nullopt;
-    return artifacts.locate(Artifact::upload, upload->id);
+    return upload_location(store, from, artifacts);
+}
+
+std::optional<fs::path> find_network_location(store::Store& store, const std::string& spec,
+                                              const ArtifactStore& artifacts) {
+    const std::string from = text_at("/model/from", spec);
+    return from.empty() ? fs::path() : upload_location(store, from, artifacts);
 }
 
 std::optional<std::vector<fs::path>> find_payload_checkpoints(store::Store& store,

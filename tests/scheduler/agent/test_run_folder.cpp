@@ -65,6 +65,10 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     with_weights.init = "/store/uploads/upl_1";
     EXPECT_EQ(to_json(attempt_order(attempt, with_weights)).at("init_from"),
               "/store/uploads/upl_1");
+    AttemptPaths importing = paths;
+    importing.network = "/store/uploads/upl_1";
+    EXPECT_EQ(to_json(attempt_order(attempt, importing)).at("network_from"),
+              "/store/uploads/upl_1");
     AttemptPaths with_split = paths;
     with_split.split = "/store/splits/spl_1.json";
     with_split.split_hash = "sha256:cd";
