@@ -90,6 +90,7 @@ constexpr std::array examples{
     Example{"data push",
             "data push photos\n"
             "data push houses.csv --option label_columns='[\"price\"]' --name houses"},
+    Example{"upload", "upload network.pt2"},
     Example{"dataset show", "dataset show digits"},
     Example{"dataset delete", "dataset delete digits"},
     Example{"projects", "projects"},

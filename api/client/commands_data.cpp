@@ -116,4 +116,9 @@ ExitCode push_data(const HttpClient& client, const DataPushOptions& options) {
     return ended;
 }
 
+ExitCode upload_file(const HttpClient& client, const std::string& path) {
+    fmt::print("{}\n", send_upload(client, file_source(path)).id);
+    return ExitCode::ok;
+}
+
 }    // namespace slipway::client

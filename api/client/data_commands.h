@@ -24,6 +24,10 @@ struct DataPushOptions {
 /// earlier command was interrupted (upload.h). errors  throws Stop
 ExitCode push_data(const HttpClient& client, const DataPushOptions& options);
 
+/// Uploads a file as it is and prints its id. The same file again within its time: the same id.
+/// errors  throws Stop
+ExitCode upload_file(const HttpClient& client, const std::string& path);
+
 /// The format that files of these names most likely have; none: it cannot be told.
 std::optional<DatasetFormat> recognised_format(std::span<const std::string> names);
 

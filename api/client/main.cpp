@@ -142,6 +142,13 @@ void add_data_commands(CLI::App& app, Line& line) {
     add_pairs(*one, "--option", options.options,
               "format option as name=value, such as label_column=label");
     one->add_flag("!--no-wait", options.wait, "do not wait for the check");
+    add(app, "upload",
+        "Upload a file for a job (a network or weights) and print its id; after an interruption, "
+        "run it again to continue",
+        line, [&line](const HttpClient& c) { return upload_file(c, line.file); })
+        ->add_option("file", line.file, "file on this machine")
+        ->required()
+        ->check(CLI::ExistingFile);
 }
 
 void add_project_commands(CLI::App& app, Line& line) {

@@ -168,6 +168,7 @@ class AccessMatrix(AccessObjects, unittest.TestCase):
                 **job["model"], "init": {"from": made["checkpoint"]}}}, [made["checkpoint"]]),
             "model.init.from, an upload": ("/v1/jobs", {**with_data(), "model": {
                 **job["model"], "init": {"from": made["upload"]}}}, [made["upload"]]),
+            "model.from": ("/v1/jobs", {**with_data(), "model": {"arch": "imported", "from": made["upload"]}}, [made["upload"]]),
             "from.job": ("/v1/predictions", {"project": OTHER, "from": {"job": made["job"]},
                                              "data": {"dataset": "heron-points"}}, [made["job"]]),
             "from.checkpoint": ("/v1/predictions", {"project": OTHER, "from": {"checkpoint": made["checkpoint"]},

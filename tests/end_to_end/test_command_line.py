@@ -247,7 +247,7 @@ class CommandLine(unittest.TestCase):
             "bulk": lambda: ["cancel", "--id", self.held()], "pin": lambda: [checkpoint], "unpin": lambda: [checkpoint],
             "export": lambda: [checkpoint, "--out", self.folder / "w"],
             "predict": lambda: [job, "points"], "result": lambda: [prediction()], "evaluate": lambda: [job],
-            "dataset show": lambda: ["points"],
+            "dataset show": lambda: ["points"], "upload": lambda: [self.service.data / "points" / "points.csv"],
             "dataset delete": lambda: [self.service.post("/v1/datasets", {"name": f"gone-{next(numbers)}", "format": "csv",
                                                                           "source": {"path": "points"}})["id"], "--yes"],
             "project set": lambda: ["crew", "--weight", "1"],
