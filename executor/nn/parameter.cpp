@@ -31,6 +31,15 @@ Tensor ParameterList::add(const std::string& name, Array initial) {
     return parameters_.emplace_back(make_parameter(name, std::move(initial))).input;
 }
 
+Tensor ParameterList::add_fixed(const std::string& name, Array value, bool is_constant) {
+    const std::size_t before = parameters_.size();
+    Tensor made = add(name, std::move(value));
+    if (parameters_.size() == before) return made;    // another name of a parameter
+    parameters_.back().trains = false;
+    parameters_.back().is_constant = is_constant;
+    return made;
+}
+
 Tensor ParameterList::add_statistic(const std::string& name, Array initial) {
     check(!is_known(name), "parameter names are unique");
     return statistics_.emplace_back(make_parameter(name, std::move(initial))).input;
@@ -79,7 +88,7 @@ std::vector<Tensor> ParameterList::inputs() const {
 std::int64_t ParameterList::element_count() const {
     std::int64_t count = 0;
     for (const Parameter& parameter : parameters_)
-        count += parameter.input.shape().element_count();
+        if (is_floating(parameter.input.dtype())) count += parameter.input.shape().element_count();
     return count;
 }
 

@@ -12,7 +12,9 @@ namespace slipway {
 struct Parameter {
     std::string name;
     Tensor input;
-    Array value;    ///< the initial one, until the list forgets it
+    Array value;                 ///< the initial one, until the list forgets it
+    bool trains = true;          ///< false: a table of the network's, or frozen by its author
+    bool is_constant = false;    ///< part of the network's text, not of files of its weights
 };
 
 /// A number that only checkpoints have.
@@ -37,6 +39,8 @@ class ParameterList {
 public:
     /// Adds a trained tensor with its initial value; names are unique, statistics included.
     Tensor add(const std::string& name, Array initial);
+    /// A tensor that stays as it is, of any element type: kept in checkpoints like a parameter.
+    Tensor add_fixed(const std::string& name, Array value, bool is_constant = false);
     Tensor add_statistic(const std::string& name, Array initial);
     void add_batch_count(const std::string& name);
     /// `parameter` has been added.
@@ -60,6 +64,7 @@ public:
     const std::vector<std::string>& names() const { return names_; }
     /// Of the parameters, without statistics.
     std::vector<Tensor> inputs() const;
+    /// Of parameters that train or could: not of whole numbers.
     std::int64_t element_count() const;
     /// Whoever trains has values of its own: the initial ones would hold the weights twice.
     void forget_values();
