@@ -23,6 +23,16 @@ std::map<std::string, std::string> aliases_of(const TrainingState& state) {
     }
 }
 
+/// Tensors that no state dict has.
+void drop_constants(std::vector<NamedArray>& weights, const TrainingState& state) {
+    const auto details = nlohmann::json::parse(state.details, nullptr, false);
+    if (!details.is_object() || !details.contains("constants")) return;
+    const auto names = details.at("constants").get<std::vector<std::string>>();
+    std::erase_if(weights, [&](const NamedArray& weight) {
+        return std::ranges::find(names, weight.name) != names.end();
+    });
+}
+
 void take_raw(std::vector<NamedArray>& weights, const std::vector<NamedArray>& optimizer) {
     for (NamedArray& weight : weights) {
         const auto raw = std::ranges::find(optimizer, weight.name + ".raw", &NamedArray::name);
@@ -57,6 +67,7 @@ WrittenFile export_weights(const std::filesystem::path& checkpoint,
     Checkpoint loaded = load_checkpoint(checkpoint).value();
     if (options.raw) take_raw(loaded.weights, loaded.optimizer);
     loaded.optimizer.clear();
+    drop_constants(loaded.weights, loaded.state);
     if (options.dtype == DType::bf16)
         for (NamedArray& weight : loaded.weights)
             weight.array = rounded(weight.array);

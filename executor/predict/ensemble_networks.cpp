@@ -52,7 +52,7 @@ EnsembleNetworks::EnsembleNetworks(const AttemptPlan& plan, const TrainData& dat
     for (std::size_t i = 0; i < plan.inference->checkpoints.size(); ++i) {
         const JobSpec spec = spec_of_member(plan, i);
         Model model = build_model(spec, data.evaluated().shape().features.dims, data.class_count,
-                                  Init::zeros(), data.details());
+                                  Init::zeros(), data.details(), plan.inference->checkpoints[i]);
         Json architecture = encode(spec).at("model");
         const auto found = std::ranges::find(compiled, architecture);
         const auto program = std::size_t(found - compiled.begin());

@@ -241,6 +241,7 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
             if (array.empty()) array = source.take(alias.name, parameter.input.shape());
             if (!array.empty()) source.drop_copy(alias.name, array);
         }
+        if (array.empty() && parameter.is_constant) return;    // files of weights leave it out
         if (array.empty()) {
             result.missing.push_back(
                 fmt::format("{} {}", name, to_string(parameter.input.shape())));

@@ -66,6 +66,8 @@ UpdatePlan make_update_plan(const JobSpec& spec, const ParameterList& parameters
     plan.averages = spec.train.ema.has_value();
     if (exchanges_bf16(spec.accelerator)) plan.exchange = DType::bf16;
     plan.rules.resize(parameters.all().size());
+    for (std::size_t i = 0; i < plan.rules.size(); ++i)
+        plan.rules[i].trained = parameters.all()[i].trains;
 
     const auto& freeze = spec.model.freeze;
     for (std::size_t i = 0; i < freeze.size(); ++i)
@@ -81,7 +83,10 @@ UpdatePlan make_update_plan(const JobSpec& spec, const ParameterList& parameters
                   if (rule.group == 0) rule.group = i + 1;
               });
     if (std::ranges::none_of(plan.rules, &ParameterRule::trained))
-        throw TrainError("spec_error", "model.freeze leaves nothing to train; leave a pattern out");
+        throw TrainError("spec_error",
+                         "nothing is left to train: all parameters are frozen; leave a pattern of "
+                         "model.freeze out, or export the network with parameters that require "
+                         "gradients");
     return plan;
 }
 

@@ -58,14 +58,15 @@ std::string last_layer(const ParameterList& parameters) {
 }    // namespace
 
 Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,
-                  const SampleDetails& details) {
+                  const SampleDetails& details, const NetworkSource& source) {
     Model model;
     prepare_ties(model.parameters, spec.model);
     builders[std::size_t(spec.model.arch)](
-        model, init, {spec, sample_dims, output_count(spec, labels), details});
+        model, init, {spec, sample_dims, output_count(spec, labels), details, source});
     if (model.parameters.names().empty())
         throw TrainError("spec_error", "the network has no parameters, so nothing can be trained");
-    if (!language_task(spec.model.arch)) model.head = last_layer(model.parameters);
+    if (!language_task(spec.model.arch) && spec.model.arch != Arch::imported)
+        model.head = last_layer(model.parameters);
     require_ties(model, spec.model);
     return model;
 }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "api/base/plural.h"
@@ -56,7 +57,7 @@ public:
                    data_.label_count()),
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), part_threads(plan))),
           model_(build_model(plan.spec, data_.training->shape().features.dims, data_.class_count,
-                             initial_values(plan), data_.details())),
+                             initial_values(plan), data_.details(), network_source(plan))),
           task_(make_task(plan.spec, data_.label_names)),
           update_(make_update_plan(plan.spec, model_.parameters)),
           engine_(engine_options_of(plan)),
@@ -499,6 +500,7 @@ private:
     void write(SavedCheckpoint saved) {
         Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
         checkpoint.files = data_.files;
+        std::ranges::copy(model_.files, std::back_inserter(checkpoint.files));
         checkpoint.writer = plan_.writer;
         saver_->save(std::move(saved), std::move(checkpoint));
     }

@@ -47,6 +47,12 @@ Init initial_values(const AttemptPlan& plan) {
                             : Init(std::uint64_t(plan.spec.train.seed), threads_of(plan));
 }
 
+NetworkSource network_source(const AttemptPlan& plan) {
+    if (plan.resume_from) return *plan.resume_from;
+    if (plan.network_from) return *plan.network_from;
+    return plan.init_from.value_or(NetworkSource());
+}
+
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
     if (plan.cache_folder.empty()) return nullptr;
     try {

@@ -34,6 +34,14 @@ nlohmann::json aliases_of(const Model& model) {
     return names;
 }
 
+/// What belongs to the network's text: an export leaves it out.
+nlohmann::json constants_of(const Model& model) {
+    auto names = nlohmann::json::array();
+    for (const Parameter& parameter : model.parameters.all())
+        if (parameter.is_constant) names.push_back(parameter.name);
+    return names;
+}
+
 /// Where things lie in TrainState::values.
 struct Layout {
     std::size_t trained = 0;    ///< parameters
@@ -133,6 +141,7 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Upda
                         .details = nlohmann::json{{"kept", to_json(state.kept)},
                                                   {"early_stopping", to_json(state.early_stopping)},
                                                   {"aliases", aliases_of(model)},
+                                                  {"constants", constants_of(model)},
                                                   {"spec", trained_spec(spec)}}
                                        .dump()};
     const std::vector<Array> network = network_values(state, model, plan);

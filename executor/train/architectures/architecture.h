@@ -13,6 +13,7 @@ struct NetworkRequest {
     const Dims& sample_dims;    ///< of one sample
     std::int64_t classes;       ///< outputs: classes, labels or tokens of the vocabulary
     const SampleDetails& details;
+    const NetworkSource& source;
 
     std::string_view arch() const { return to_string(spec.model.arch); }
 };
