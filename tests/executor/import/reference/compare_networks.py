@@ -1,0 +1,180 @@
+"""Imported networks beside torch: results, loss, gradients and running statistics of one training step.
+
+usage: compare_networks.py BENCH [--set torchvision|timm|own] [--only NAME,...] [--folder DIR]
+  BENCH  bench_imported_network
+
+Each network is built with random weights, exported with a free batch in training mode with all dropout at 0, and run
+in f32 and f64 by torch. What is computed here may be as far from f64 as torch's f32 is, with room for another order of
+sums: the bound is 10 times torch's own largest distance, at least 1e-5 of the largest value. Needs torch 2.9 or newer.
+"""
+
+import argparse
+import copy
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+import torch
+from safetensors_file import read_file, write_file
+
+ROOM = 10
+SMALLEST = 1e-5
+
+
+def torchvision_networks():
+    import torchvision.models as models
+
+    sizes = {"inception_v3": 96, "alexnet": 96, "squeezenet1_0": 96, "squeezenet1_1": 96}
+    for name in models.list_models(module=models):
+        options = {"num_classes": 10}
+        if name.startswith("vit_"):
+            options["image_size"] = 64 if "16" in name or "32" in name else 56
+        if name in ("inception_v3", "googlenet"):
+            options |= {"aux_logits": False, "init_weights": False}
+        size = options.get("image_size", sizes.get(name, 64))
+        yield name, lambda name=name, options=options: models.get_model(name, weights=None, **options), (3, size, size)
+
+
+def timm_networks():
+    import timm
+
+    smallest = {}
+    for name in timm.list_models():
+        module = timm.models._registry._model_to_module[name]
+        size = timm.models.get_pretrained_cfg(name)
+        smallest.setdefault(module, []).append(name)
+    for module, names in sorted(smallest.items()):
+        yield from ((name, lambda name=name: timm.create_model(name, num_classes=10), None) for name in names[:1])
+
+
+SETS = {"torchvision": torchvision_networks, "timm": timm_networks}
+
+
+def without_draws(module):
+    for part in module.modules():
+        if isinstance(part, torch.nn.modules.dropout._DropoutNd):
+            part.p = 0.0
+        if hasattr(part, "stochastic_depth_prob"):
+            part.stochastic_depth_prob = 0.0
+        if type(part).__name__ == "StochasticDepth":
+            part.p = 0.0
+        if isinstance(part, torch.nn.MultiheadAttention):
+            part.dropout = 0.0
+        for name in ("attention_dropout", "dropout"):
+            if isinstance(getattr(part, name, None), float):
+                setattr(part, name, 0.0)
+    return module
+
+
+def trained(module, features, labels):
+    module = copy.deepcopy(module)
+    module.eval()
+    with torch.no_grad():
+        results = {"evaluated": module(features)}
+    module.train()
+    logits = module(features)
+    loss = torch.nn.functional.cross_entropy(logits, labels)
+    loss.backward()
+    results |= {"trained": logits, "loss": loss}
+    for name, parameter in module.named_parameters():
+        if parameter.requires_grad and parameter.grad is not None:
+            results["gradient." + name] = parameter.grad
+    for name, buffer in module.named_buffers():
+        if name.endswith(("running_mean", "running_var")):
+            results["statistic." + name] = buffer
+    return {name: value.detach().to(torch.float64).numpy() for name, value in results.items()}
+
+
+def distance(found, expected):
+    scale = max(1e-6, float(numpy.abs(expected).max()))    # what is nothing but rounding has no scale of its own
+    return float(numpy.abs(found.astype(numpy.float64) - expected).max()) / scale
+
+
+def judge(ours, single, double):
+    """The largest distances, of theirs and ours, and what goes beyond the bound."""
+    worst, wrong = (0.0, 0.0, ""), []
+    largest = {}
+    for name in double:
+        kind = name.split(".")[0]
+        largest[kind] = max(largest.get(kind, 0), distance(single[name], double[name]))
+    # A gradient that is nothing but rounding has no scale of its own: that of all gradients is its.
+    scale = max((float(numpy.abs(value).max()) for name, value in double.items() if name.startswith("gradient.")), default=1)
+    for name, expected in double.items():
+        if name not in ours:
+            if name.startswith("gradient.") and not numpy.any(expected):
+                continue
+            wrong.append(f"{name} is absent")
+            continue
+        theirs, here = distance(single[name], expected), distance(ours[name].reshape(expected.shape), expected)
+        if name.startswith("gradient."):
+            absolute = float(numpy.abs(ours[name].reshape(expected.shape) - expected).max()) / scale
+            here = min(here, max(absolute, 1e-30)) if float(numpy.abs(expected).max()) < 1e-4 * scale else here
+        if here > worst[1]:
+            worst = (theirs, here, name)
+        bound = max(ROOM * max(theirs, largest[name.split(".")[0]]), SMALLEST)
+        if not here <= bound:
+            wrong.append(f"{name} {here:.1e} (torch {theirs:.1e})")
+    return worst, wrong
+
+
+def compare(bench, name, make, sample, folder):
+    torch.manual_seed(0)
+    module = without_draws(make()).train()
+    if sample is None:
+        config = module.pretrained_cfg
+        side = config["input_size"] if config.get("fixed_input_size") else (config["input_size"][0], 64, 64)
+        if config.get("min_input_size"):
+            side = config["min_input_size"]
+        sample = tuple(side)
+    features = torch.randn(4, *sample)
+    labels = torch.arange(4) % 10
+    path = folder / f"{name}.pt2"
+    with torch.no_grad():
+        for buffer in module.named_buffers():
+            pass
+    exported = torch.export.export(
+        copy.deepcopy(module), (features,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+    torch.export.save(exported, path)
+    single = trained(module, features, labels)
+    double = trained(copy.deepcopy(module).double(), features.double(), labels)
+    write_file(folder / "batch.safetensors", {"features": features.numpy(), "labels": labels.to(torch.int32).numpy(),
+                                              "outputs": numpy.array(10, numpy.int32)})
+    done = subprocess.run([bench, path, folder / "batch.safetensors", folder / "out.safetensors"],
+                          capture_output=True, text=True)
+    path.unlink()
+    if done.returncode:
+        return None, [done.stderr.strip()[-600:]]
+    return judge(read_file(folder / "out.safetensors"), single, double)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("bench")
+    options.add_argument("--set", default="torchvision", choices=SETS)
+    options.add_argument("--only", default="")
+    given = options.parse_args()
+    chosen = [name for name in given.only.split(",") if name]
+    right = total = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, make, sample in SETS[given.set]():
+            if chosen and name not in chosen:
+                continue
+            total += 1
+            begin = time.monotonic()
+            try:
+                worst, wrong = compare(given.bench, name, make, sample, pathlib.Path(scratch))
+            except Exception as error:    # torch cannot export or run it: named, not counted as right
+                worst, wrong = None, [f"torch: {type(error).__name__}: {str(error)[:300]}"]
+            right += not wrong
+            shown = f"torch {worst[0]:.1e} here {worst[1]:.1e} {worst[2]}" if worst else ""
+            print(f"{'right' if not wrong else 'WRONG'} {name} {time.monotonic() - begin:.0f} s {shown}"
+                  + "".join(f"\n      {one}" for one in wrong[:4]), flush=True)
+    print(f"{right} of {total} networks are right")
+    return 0 if right == total else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
