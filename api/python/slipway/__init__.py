@@ -13,12 +13,13 @@ from .errors import (BadRequest, ConfigurationError, Conflict, DatasetFailed, Di
                      NotFound, PermissionDenied, ServiceError, ServiceUnavailable, SlipwayError, TooLarge, TooManyRequests, Unauthenticated,
                      Unreachable)
 from .events import Event
+from .modules import ExportFailed, export, train
 from .outside_trials import OutsideTrial
 from .safetensors import Tensor
 
 __version__ = "0.1.0"
 __all__ = [
     "BadRequest", "Client", "Comparison", "ConfigurationError", "Conflict", "Curve", "DatasetFailed", "DiskError", "Event",
-    "IntegrityError", "InvalidRequest", "JobFailed", "NotFound", "OutsideTrial", "PermissionDenied", "ServiceError", "ServiceUnavailable",
-    "SlipwayError", "Tensor", "TooLarge", "TooManyRequests", "Unauthenticated", "Unreachable",
+    "ExportFailed", "IntegrityError", "InvalidRequest", "JobFailed", "NotFound", "OutsideTrial", "PermissionDenied", "ServiceError", "ServiceUnavailable",
+    "SlipwayError", "Tensor", "TooLarge", "TooManyRequests", "Unauthenticated", "Unreachable", "export", "train",
 ]
