@@ -1,5 +1,6 @@
 """The real programs, started in a home folder of their own. Standard library only."""
 import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -178,6 +179,15 @@ class Service:
         made = self.post("/v1/datasets", {"name": name, "format": format, "source": {"path": name}, "options": options or {}})
         return wait_for(lambda: (found := self.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and found,
                         f"dataset {name}")
+
+    def upload(self, content, filename):
+        """The id of a complete upload of these bytes."""
+        made = self.post("/v1/uploads", {"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "filename": filename})
+        sent = self.call("PATCH", f"/v1/uploads/{made['id']}", content,
+                         {"Content-Type": "application/octet-stream", "Upload-Offset": "0"})
+        assert sent.status == 204, sent.body
+        self.post(f"/v1/uploads/{made['id']}/complete", {})
+        return made["id"]
 
     def submit(self, spec):
         return self.post("/v1/jobs", spec)["id"]

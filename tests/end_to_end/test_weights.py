@@ -1,6 +1,5 @@
 """Goal: a job begins with given weights, and says what it took of them, what it left and what it drew anew.
 Method: weights of a first job, as its checkpoint and as an upload that has lost one tensor and has another too many."""
-import hashlib
 import json
 import struct
 import unittest
@@ -64,15 +63,6 @@ class GivenWeights(unittest.TestCase):
         self.assertEqual((len(kept), used["id"] in kept), (1, False))
         wait_for(lambda: not folder.exists(), "its folder to go", 30)
 
-    def upload(self, content):
-        made = self.service.post("/v1/uploads", {
-            "size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "filename": "weights.safetensors"})
-        sent = self.service.call("PATCH", f"/v1/uploads/{made['id']}", content,
-                                 {"Content-Type": "application/octet-stream", "Upload-Offset": "0"})
-        self.assertEqual(sent.status, 204, sent.body)
-        self.service.post(f"/v1/uploads/{made['id']}/complete", {})
-        return made["id"]
-
     def test_of_a_checkpoint_with_the_head_drawn_anew(self):
         checkpoint = self.service.get(f"/v1/jobs/{self.first}/checkpoints")["items"][0]["id"]
         ended, (line,) = self.begin_with(checkpoint, head=True)
@@ -80,7 +70,8 @@ class GivenWeights(unittest.TestCase):
         self.assertRegex(line, r"^4 tensors loaded from \S+; head replaced: layers\.2\.weight, layers\.2\.bias$")
 
     def test_of_an_upload_that_fits_in_part(self):
-        upload = self.upload(changed(self.service.newest_weights(self.first), "layers.1.bias", "other.weight"))
+        upload = self.service.upload(changed(self.service.newest_weights(self.first), "layers.1.bias", "other.weight"),
+                                     "weights.safetensors")
         refused, lines = self.begin_with(upload)
         self.assertEqual((refused["state"], refused["reason"]["code"], lines), ("failed", "spec_error", []))
         self.assertIn("it lacks layers.1.bias f32[32]; it has also other.weight f32[2]", refused["reason"]["message"])

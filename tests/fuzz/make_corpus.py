@@ -14,6 +14,7 @@ import sys
 from corpus.archives import npz, unpack, webdataset
 from corpus.checkpoints import checkpoint, manifest, pack, safetensors
 from corpus.images import image
+from corpus.programs import exported_program
 from corpus.messages import agent_message, frame
 from corpus.records import example, tfrecord
 from corpus.requests import chunked, cookie, cursor, http_head
@@ -22,7 +23,7 @@ from corpus.tables import cifar10, csv, idx, image_csv
 from corpus.tokenizers import bpe, bpe_merges, kept_tokenizer, text, unigram, wordpiece
 
 TARGETS = {function.__name__: function for function in (
-    agent_message, bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, frame, http_head, idx, image,
+    agent_message, bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, exported_program, frame, http_head, idx, image,
     image_csv, job_spec, kept_tokenizer, manifest, npz, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
 
 

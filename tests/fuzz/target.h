@@ -35,6 +35,7 @@ std::string run_unigram(std::span<const std::byte> input);       ///< a model of
 /// Two parts: a checkpoint's tokenizer_spec.json, characters.json.
 std::string run_kept_tokenizer(std::span<const std::byte> input);
 std::string run_unpack(std::span<const std::byte> input);    ///< an uploaded zip or tar
+std::string run_exported_program(std::span<const std::byte> input);
 std::string run_safetensors(std::span<const std::byte> input);
 /// What a checkpoint's state.json says; its checksum is put right.
 std::string run_checkpoint(std::span<const std::byte> input);

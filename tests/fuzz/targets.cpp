@@ -24,6 +24,7 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"kept_tokenizer", run_kept_tokenizer},
     {"unpack", run_unpack},
     {"safetensors", run_safetensors},
+    {"exported_program", run_exported_program},
     {"checkpoint", run_checkpoint},
     {"manifest", run_manifest},
     {"pack", run_pack},
