@@ -1,7 +1,9 @@
 """Imported networks beside torch: results, loss, gradients and running statistics of one training step.
 
-usage: compare_networks.py BENCH [--set torchvision|timm|own] [--only NAME,...] [--folder DIR]
-  BENCH  bench_imported_network
+usage: compare_networks.py BENCH [--set torchvision|timm] [--all] [--only NAME,...] [--junit FILE]
+  BENCH    bench_imported_network
+  --all    every network, not the smallest of each family
+  --junit  results in the form of GoogleTest's XML files
 
 Each network is built with random weights, exported with a free batch in training mode with all dropout at 0, and run
 in f32 and f64 by torch. What is computed here may be as far from f64 as torch's f32 is, with room for another order of
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as tree
 
 import numpy
 import torch
@@ -24,30 +27,40 @@ ROOM = 10
 SMALLEST = 1e-5
 
 
-def torchvision_networks():
+#: The smallest of each family, with the side of an image that it takes.
+FAMILIES = {
+    "alexnet": 96, "convnext_tiny": 64, "densenet121": 64, "efficientnet_b0": 64, "efficientnet_v2_s": 64, "googlenet": 64, "inception_v3": 96,
+    "maxvit_t": 224, "mnasnet0_5": 64, "mobilenet_v2": 64, "mobilenet_v3_small": 64, "regnet_x_400mf": 64, "regnet_y_400mf": 64, "resnet18": 64,
+    "resnet50": 64, "resnext50_32x4d": 64, "shufflenet_v2_x0_5": 64, "squeezenet1_1": 96, "swin_t": 64, "swin_v2_t": 64, "vgg11_bn": 64, "vit_b_16": 64}
+
+
+def torchvision_networks(everything):
     import torchvision.models as models
 
-    sizes = {"inception_v3": 96, "alexnet": 96, "squeezenet1_0": 96, "squeezenet1_1": 96}
-    for name in models.list_models(module=models):
-        options = {"num_classes": 10}
+    for name in models.list_models(module=models) if everything else FAMILIES:
+        options, side = {"num_classes": 10}, FAMILIES.get(name, 64)
         if name.startswith("vit_"):
-            options["image_size"] = 64 if "16" in name or "32" in name else 56
+            options["image_size"] = side = 56 if name.endswith("14") else 64
         if name in ("inception_v3", "googlenet"):
             options |= {"aux_logits": False, "init_weights": False}
-        size = options.get("image_size", sizes.get(name, 64))
-        yield name, lambda name=name, options=options: models.get_model(name, weights=None, **options), (3, size, size)
+        yield name, lambda name=name, options=options: models.get_model(name, weights=None, **options), (3, side, side)
 
 
-def timm_networks():
+#: In the names of timm's small networks, the smallest first.
+SMALL = ("test_", "femto", "atto", "pico", "nano", "micro", "xxs", "xx", "xs", "tiny", "_050", "_035", "005", "002", "050", "lite", "small", "_s", "18",
+         "10", "mini", "_t", "26", "b0")
+
+
+def timm_networks(everything):
     import timm
 
-    smallest = {}
+    modules = {}
     for name in timm.list_models():
-        module = timm.models._registry._model_to_module[name]
-        size = timm.models.get_pretrained_cfg(name)
-        smallest.setdefault(module, []).append(name)
-    for module, names in sorted(smallest.items()):
-        yield from ((name, lambda name=name: timm.create_model(name, num_classes=10), None) for name in names[:1])
+        modules.setdefault(timm.models._registry._model_to_module[name], []).append(name)
+    for _, names in sorted(modules.items()):
+        smallest = min(names, key=lambda name: (next((i for i, word in enumerate(SMALL) if word in name), len(SMALL)), len(name)))
+        for name in names if everything else [smallest]:
+            yield name, lambda name=name: timm.create_model(name, num_classes=10), None
 
 
 SETS = {"torchvision": torchvision_networks, "timm": timm_networks}
@@ -114,7 +127,8 @@ def judge(ours, single, double):
             here = min(here, max(absolute, 1e-30)) if float(numpy.abs(expected).max()) < 1e-4 * scale else here
         if here > worst[1]:
             worst = (theirs, here, name)
-        bound = max(ROOM * max(theirs, largest[name.split(".")[0]]), SMALLEST)
+        kind = "trained" if name == "loss" else name.split(".")[0]
+        bound = max(ROOM * max(theirs, largest[kind]), SMALLEST)
         if not here <= bound:
             wrong.append(f"{name} {here:.1e} (torch {theirs:.1e})")
     return worst, wrong
@@ -123,18 +137,10 @@ def judge(ours, single, double):
 def compare(bench, name, make, sample, folder):
     torch.manual_seed(0)
     module = without_draws(make()).train()
-    if sample is None:
-        config = module.pretrained_cfg
-        side = config["input_size"] if config.get("fixed_input_size") else (config["input_size"][0], 64, 64)
-        if config.get("min_input_size"):
-            side = config["min_input_size"]
-        sample = tuple(side)
+    sample = sample or module.pretrained_cfg["input_size"]
     features = torch.randn(4, *sample)
     labels = torch.arange(4) % 10
     path = folder / f"{name}.pt2"
-    with torch.no_grad():
-        for buffer in module.named_buffers():
-            pass
     exported = torch.export.export(
         copy.deepcopy(module), (features,), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
     torch.export.save(exported, path)
@@ -155,11 +161,14 @@ def main():
     options.add_argument("bench")
     options.add_argument("--set", default="torchvision", choices=SETS)
     options.add_argument("--only", default="")
+    options.add_argument("--all", action="store_true")
+    options.add_argument("--junit")
     given = options.parse_args()
     chosen = [name for name in given.only.split(",") if name]
     right = total = 0
+    suite = tree.Element("testsuite")
     with tempfile.TemporaryDirectory() as scratch:
-        for name, make, sample in SETS[given.set]():
+        for name, make, sample in SETS[given.set](given.all):
             if chosen and name not in chosen:
                 continue
             total += 1
@@ -169,10 +178,15 @@ def main():
             except Exception as error:    # torch cannot export or run it: named, not counted as right
                 worst, wrong = None, [f"torch: {type(error).__name__}: {str(error)[:300]}"]
             right += not wrong
+            case = tree.SubElement(suite, "testcase", classname="imported", name=name, status="run")
+            if wrong:
+                tree.SubElement(case, "failure", message=wrong[0])
             shown = f"torch {worst[0]:.1e} here {worst[1]:.1e} {worst[2]}" if worst else ""
             print(f"{'right' if not wrong else 'WRONG'} {name} {time.monotonic() - begin:.0f} s {shown}"
                   + "".join(f"\n      {one}" for one in wrong[:4]), flush=True)
     print(f"{right} of {total} networks are right")
+    if given.junit:
+        tree.ElementTree(suite).write(given.junit)
     return 0 if right == total else 1
 
 
