@@ -139,6 +139,33 @@ std::unordered_map<std::string, Value> add_tensors(ParameterList& parameters,
     return tensors;
 }
 
+std::optional<bool> flag_of(const NetworkNode& node, std::string_view name) {
+    const auto found = std::ranges::find(node.arguments, name, &NamedArgument::name);
+    if (found == node.arguments.end()) return std::nullopt;
+    const auto* flag = std::get_if<bool>(&found->argument.value);
+    return flag == nullptr ? std::nullopt : std::optional(*flag);
+}
+
+/// A module that was exported after module.eval() trains otherwise than in PyTorch.
+std::string warning_of(const Network& network) {
+    std::int64_t norms = 0, drops = 0;
+    for (const NetworkNode& node : network.nodes) {
+        const bool is_norm = node.op.starts_with("aten.batch_norm.");
+        const bool is_drop = node.op.starts_with("aten.dropout");
+        const auto trains = flag_of(node, is_norm ? "training" : "train");
+        if ((is_norm || is_drop) && trains.value_or(true)) return {};
+        norms += is_norm;
+        drops += is_drop;
+    }
+    if (norms + drops == 0) return {};
+    return fmt::format(
+        "the network was exported in evaluation mode: {} {} statistics as they are, "
+        "and {} nothing; to train it as PyTorch does, export it after "
+        "module.train()",
+        counted(norms, "batch norm"), norms == 1 ? "keeps its" : "keep their",
+        drops == 1 ? "1 dropout does" : counted(drops, "dropout") + " do");
+}
+
 /// The layer whose weight makes the result: what model.head.replace replaces.
 std::string head_of(const Network& network) {
     const auto* name = std::get_if<ValueName>(&network.outputs.at(0).value);
@@ -180,8 +207,10 @@ ImportedNetwork ImportedNetwork::create(ParameterList& parameters,
     require_operators(*network);
     const NetworkInput& sample = only_sample(*network);
     require_sample(sample, options.sample_dims);
-    ImportedNetwork imported{
-        .forward = {}, .dropout = highest_dropout(*network), .head = head_of(*network)};
+    ImportedNetwork imported{.forward = {},
+                             .dropout = highest_dropout(*network),
+                             .warning = warning_of(*network),
+                             .head = head_of(*network)};
     if (imported.dropout >= 1)
         refuse_network("the network drops everything: a dropout has the rate 1");
     imported.forward = [network, tensors = add_tensors(parameters, *network, values),

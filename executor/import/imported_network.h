@@ -17,7 +17,9 @@ namespace slipway::import {
 struct ImportedNetwork {
     std::function<Tensor(const Tensor& x, ForwardPass& pass)> forward;
     double dropout = 0;    ///< the highest rate: what DropoutInputs::rate must be; 0 without
-    std::string head;      ///< the layer whose result is the network's: "fc"; empty: not one layer
+    /// What a user should know of the file: that it was exported for evaluation; empty: nothing.
+    std::string warning;
+    std::string head;    ///< the layer whose result is the network's: "fc"; empty: not one layer
 
     struct Options {
         Dims sample_dims;               ///< of the features f32, without the batch

@@ -240,6 +240,8 @@ double highest_dropout(const Network& network) {
         if (is_op(node, "aten.dropout") || is_op(node, "aten.feature_dropout"))
             highest = std::max(highest, rate_of("p"));
         if (is_op(node, "aten.bernoulli")) highest = std::max(highest, 1 - rate_of("p"));
+        for (const char* op : {"aten.gru", "aten.lstm", "aten.rnn_relu", "aten.rnn_tanh"})
+            if (is_op(node, op)) highest = std::max(highest, rate_of("dropout"));
         if (is_op(node, "aten.scaled_dot_product_attention"))
             highest = std::max(highest, rate_of("dropout_p"));
     }

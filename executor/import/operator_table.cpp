@@ -14,7 +14,8 @@ namespace {
 constexpr std::array families{activation_rows,  arithmetic_rows, attention_rows, comparison_rows,
                               convolution_rows, creation_rows,   index_rows,     normalization_rows,
                               number_rows,      pool_rows,       product_rows,   random_rows,
-                              reduction_rows,   resize_rows,     shape_rows,     view_rows};
+                              recurrent_rows,   reduction_rows,  resize_rows,    shape_rows,
+                              view_rows};
 
 std::vector<OperatorRow> all_rows() {
     std::vector<OperatorRow> rows;

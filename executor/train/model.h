@@ -22,6 +22,7 @@ struct Model {
     std::string base;      ///< what every name outside of its head begins with, and files of the
                            ///< network without one leave out: "transformer"; empty: nothing
     double dropout = 0;    ///< share that a training pass drops
+    std::string warning = {};    ///< of an imported network that trains otherwise than its module
     std::vector<CheckpointFile> files = {};    ///< that each checkpoint of it has: its graph
     /// features f32 [n, …] -> f32 [n, outputs]: a logit for each class or label, or for regression
     /// each label itself. Or tokens i32 [n, s] -> logits of each position (of the pass's, if there

@@ -95,6 +95,7 @@ private:
         report_.pooled(data_);
         report_.untrained(data_);
         warn_of_warm_up();
+        if (!model_.warning.empty()) reporter_.warning("exported_for_evaluation", model_.warning);
         reporter_.state(JobState::compiling);
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});

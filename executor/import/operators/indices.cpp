@@ -84,6 +84,53 @@ Value lower_index(const Call& call) {
     return {rows_of(reshape(x, dims), first, place)};
 }
 
+/// Windows of one dimension: [a…, v, b…] gives [a…, windows, b…, size].
+Value lower_unfold(const Call& call) {
+    const Tensor x = call.tensor("self");
+    const std::int64_t dimension = call.dimension("dimension", x.shape().rank());
+    const std::int64_t size = call.integer("size"), step = call.integer("step");
+    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    if (size > extent || step < 1) call.refuse("has windows that do not fit");
+    const Shape places{DType::i32, {(extent - size) / step + 1, size}};
+    const Tensor first = iota(places, 0);
+    const Tensor windows =
+        rows_of(x, dimension, first * number_like(first, double(step)) + iota(places, 1));
+    Dims last;    // what rows_of put behind the windows goes to the end
+    for (std::int64_t i = 0; i < windows.shape().rank(); ++i)
+        if (i != dimension + 1) last.push_back(i);
+    last.push_back(dimension + 1);
+    return {transpose(windows, last)};
+}
+
+/// Patches as columns: [n, c, h, w] gives [n, c * size, places].
+Value lower_im2col(const Call& call) {
+    const Tensor x = as_floating(call.tensor("self"));
+    if (x.dims().size() != 4) call.refuse("needs [n, c, h, w]");
+    const Dims size = call.integers("kernel_size", 2, 1),
+               dilation = call.integers("dilation", 2, 1), padding = call.integers("padding", 2, 0),
+               stride = call.integers("stride", 2, 1);
+    const Tensor wide = pad(x, 0,
+                            {.low = {0, 0, padding[0], padding[1]},
+                             .high = {0, 0, padding[0], padding[1]},
+                             .interior = {0, 0, 0, 0}});
+    Dims counts;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::int64_t room = wide.dims()[2 + i] - dilation[i] * (size[i] - 1) - 1;
+        if (room < 0) call.refuse("has patches that do not fit");
+        counts.push_back(room / stride[i] + 1);
+    }
+    std::vector<Tensor> taps;
+    for (std::int64_t row = 0; row < size[0]; ++row)
+        for (std::int64_t column = 0; column < size[1]; ++column) {
+            const std::int64_t top = row * dilation[0], left = column * dilation[1];
+            Tensor tap = part(wide, 2, top, top + (counts[0] - 1) * stride[0] + 1, stride[0]);
+            tap = part(tap, 3, left, left + (counts[1] - 1) * stride[1] + 1, stride[1]);
+            taps.push_back(reshape(tap, {x.dims()[0], x.dims()[1], 1, counts[0] * counts[1]}));
+        }
+    return {reshape(concatenate(taps, 2),
+                    {x.dims()[0], x.dims()[1] * size[0] * size[1], counts[0] * counts[1]})};
+}
+
 /// One element for each place of `index`: y[i][j] = x[i][index[i][j]] along `dim`. Each place of
 /// the other dimensions has rows of its own in one table.
 Value lower_gather(const Call& call) {
@@ -110,8 +157,10 @@ Value lower_gather(const Call& call) {
 constexpr auto indices_table = std::to_array<OperatorRow>({
     {"aten.embedding", lower_embedding},
     {"aten.gather", lower_gather},
+    {"aten.im2col", lower_im2col},
     {"aten.index", lower_index},
     {"aten.index_select", lower_index_select},
+    {"aten.unfold", lower_unfold},
 });
 
 }    // namespace

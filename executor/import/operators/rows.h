@@ -19,6 +19,7 @@ std::span<const OperatorRow> number_rows();
 std::span<const OperatorRow> pool_rows();
 std::span<const OperatorRow> product_rows();
 std::span<const OperatorRow> random_rows();
+std::span<const OperatorRow> recurrent_rows();
 std::span<const OperatorRow> reduction_rows();
 std::span<const OperatorRow> resize_rows();
 std::span<const OperatorRow> shape_rows();

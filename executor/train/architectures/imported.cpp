@@ -41,6 +41,7 @@ void build_imported(Model& model, Init&, const NetworkRequest& request) {
              .sync_norms = normalizes_together(request.spec)});
         model.dropout = network.dropout;
         model.head = network.head;
+        model.warning = network.warning;
         model.forward = network;
         model.files = {{import::network_file_name, import::encode_network(program.network)}};
     } catch (const TrainError&) {

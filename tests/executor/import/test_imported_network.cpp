@@ -156,6 +156,14 @@ TEST(ImportedNetwork, knows_its_highest_dropout) {
     EXPECT_EQ(build("convolutional", convolutional).network.dropout, 0);
 }
 
+TEST(ImportedNetwork, that_was_exported_for_evaluation_says_so) {
+    EXPECT_THAT(
+        build("evaluating", {.sample_dims = {4}, .outputs = 2, .batch_size = 4}).network.warning,
+        HasSubstr("1 batch norm keeps its statistics as they are, and 1 dropout does nothing"));
+    EXPECT_EQ(build("points", {.sample_dims = {4}, .outputs = 2, .batch_size = 4}).network.warning,
+              "");
+}
+
 TEST(ImportedNetwork, that_does_not_fit_says_what_to_change) {
     EXPECT_THAT(
         message_of("convolutional", {.sample_dims = {3, 8, 8}, .outputs = 4, .batch_size = 4}),

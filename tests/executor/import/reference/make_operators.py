@@ -195,6 +195,19 @@ def cases():
     yield "index.Tensor", [x, [torch.tensor([-1, 0])]]
     yield "gather.default", [x, 1, whole(2, 2, 4, below=3)]
     yield "gather.default", [x, 2, whole(1, 3, 5, below=4)]
+    yield "unfold.default", [x, 1, 2, 1]
+    yield "unfold.default", [draw(2, 7), -1, 3, 2]
+    yield "im2col.default", [image, [3, 2], [1, 1], [1, 0], [2, 2]]
+    for cell, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
+        for layers, sides, biases, first in ((1, 1, True, True), (2, 2, True, False), (1, 1, False, True)):
+            params, width = [], 3
+            for layer in range(layers):
+                for _ in range(sides):
+                    params += [draw(gates * 4, width if layer == 0 else 4 * sides), draw(gates * 4, 4)]
+                    params += [draw(gates * 4), draw(gates * 4)] if biases else []
+            begin = [draw(layers * sides, 2, 4) for _ in range(2 if cell == "lstm" else 1)]
+            sequence = draw(2, 3, width) if first else draw(3, 2, width)
+            yield f"{cell}.input", [sequence, begin if cell == "lstm" else begin[0], params, biases, layers, 0.0, False, sides == 2, first]
     yield "scaled_dot_product_attention.default", [draw(2, 2, 3, 4), draw(2, 2, 5, 4), draw(2, 2, 5, 6)]
     yield "scaled_dot_product_attention.default", [draw(2, 2, 5, 4), draw(2, 2, 5, 4), draw(2, 2, 5, 4)], {"is_causal": True}
     yield "scaled_dot_product_attention.default", [draw(2, 2, 3, 4), draw(2, 2, 5, 4), draw(2, 2, 5, 4), draw(2, 1, 3, 5)], {"scale": 0.3}

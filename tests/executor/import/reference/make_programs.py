@@ -83,9 +83,9 @@ class Points(nn.Module):
         return self.last(self.drop(torch.relu_(self.norm(self.first(x[:, self.order])))))
 
 
-def write(folder, name, module, example, free=True):
+def write(folder, name, module, example, free=True, train=True):
     shapes = ({0: torch.export.Dim.DYNAMIC},) if free else None
-    exported = torch.export.export(module.train(), (example,), dynamic_shapes=shapes)
+    exported = torch.export.export(module.train(train), (example,), dynamic_shapes=shapes)
     stored = io.BytesIO()
     torch.export.save(exported, stored)
     with zipfile.ZipFile(stored) as source, zipfile.ZipFile(folder / f"{name}.pt2", "w", zipfile.ZIP_DEFLATED) as target:
@@ -121,6 +121,7 @@ def main():
     with torch.no_grad():
         expected["dropping"] = {"features": array(features), "evaluated": array(copy.deepcopy(module).double().eval()(features.double()))}
     write(folder, "points", Points(), torch.randn(4, 4))
+    write(folder, "evaluating", Points().eval(), torch.randn(4, 4), train=False)
     write(folder, "baked", nn.Sequential(nn.Flatten(), nn.Linear(6, 3)), torch.randn(4, 6), free=False)
     write(folder, "selecting", Selecting(), torch.randn(6, 6))
     (folder / "programs.json").write_text(json.dumps(expected, separators=(",", ":")) + "\n")
