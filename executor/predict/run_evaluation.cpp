@@ -92,9 +92,9 @@ private:
     std::function<MetricSums()> measure_network() {
         // What is refused of training, such as a core's batch of one sample, is of the training's
         // cores.
-        Model model = build_model(training_.spec, data_.evaluated().shape().features.dims,
-                                  data_.class_count, Init::zeros(), data_.details(),
-                                  plan_.inference->checkpoint());
+        Model model =
+            build_model(training_.spec, data_.evaluated().shape().features.dims, data_.class_count,
+                        Init::zeros(), data_.details(), plan_.inference->checkpoint());
         StepProgram program = compile_forward(
             engine_,
             trace_evaluation_step(model, task_,
