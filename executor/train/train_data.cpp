@@ -109,6 +109,8 @@ void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
 /// in.
 bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
                     const DatasetOptions& options) {
+    // A module of the user's sees what it would see in PyTorch.
+    if (plan.spec.model.arch == Arch::imported) return false;
     const bool images = dataset.index().feature_dims.size() > 1;
     return traits_of(plan).has_tables && !images && options.mean.empty() &&
            options.deviation.empty();

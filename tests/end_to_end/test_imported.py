@@ -50,7 +50,7 @@ class ImportedNetworks(unittest.TestCase):
         trained = self.service.wait_end(self.service.submit(self.job(network)))
         self.assertEqual(trained["state"], "succeeded", trained.get("reason"))
         self.assertEqual(self.service.call("DELETE", f"/v1/uploads/{network}").status, 204)
-        source = {"job": trained["id"], "which": "best"}
+        source = {"job": trained["id"], "checkpoint": "best"}
         measured = self.service.wait_end(self.service.post("/v1/evaluations", {"from": source})["id"])
         self.assertEqual(measured["state"], "succeeded", measured.get("reason"))
         self.assertAlmostEqual(measured["result"]["val_loss"], trained["best"]["value"], delta=1e-6)
@@ -79,8 +79,8 @@ class ImportedNetworks(unittest.TestCase):
 
     def test_is_searched(self):
         sweep = self.service.post("/v1/sweeps", {
-            "name": "rates", "job": self.job(train={"epochs": 1}), "algorithm": {"name": "random"}, "max_trials": 3,
-            "parameters": {"train.optimizer.lr": {"type": "log_uniform", "min": 0.001, "max": 0.1}},
+            "name": "rates", "job": self.job(train={"epochs": 1}), "algorithm": {"name": "random"}, "limits": {"max_trials": 3},
+            "space": {"train.optimizer.lr": {"type": "log_uniform", "min": 0.001, "max": 0.1}},
             "objective": {"metric": "val_loss", "mode": "min"}})["id"]
         ended = wait_for(lambda: (now := self.service.get(f"/v1/sweeps/{sweep}"))["state"] in ("finished", "failed") and now, "the sweep", 120)
         self.assertEqual(ended["state"], "finished", ended)

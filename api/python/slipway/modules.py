@@ -64,6 +64,12 @@ def _in_training_mode(module: Module) -> Iterator[None]:
             part.training = training
 
 
+def _with_defaults(train: Mapping[str, Any]) -> dict[str, Any]:
+    """What a job must say: an optimizer and a length."""
+    length = {} if "steps" in train or "epochs" in train else {"epochs": 10}
+    return {"optimizer": {"name": "adamw", "lr": 1e-3}, **length, **train}
+
+
 def train(module: Module, example: Tensor | tuple[Tensor, ...], *, data: str | Mapping[str, Any],
           task: str | Mapping[str, Any] = "classification", train: Mapping[str, Any] | None = None, cores: int = 1,
           set: Changes | None = None, client: Client | None = None, load: bool = True, progress: bool = True) -> Any:
@@ -72,7 +78,7 @@ def train(module: Module, example: Tensor | tuple[Tensor, ...], *, data: str | M
     example   what the module is called with: a tensor of at least two samples
     data      a dataset by name or id, or the `data` of a job
     task      its type, or the `task` of a job
-    train     the `train` of a job: {"epochs": 10, "optimizer": {"name": "adamw", "lr": 3e-4}}
+    train     the `train` of a job; without an optimizer AdamW with a rate of 0.001, without a length 10 epochs
     set       changes by dotted path, as of Client.submit
     load      False: the module keeps its weights
 
@@ -87,7 +93,7 @@ def train(module: Module, example: Tensor | tuple[Tensor, ...], *, data: str | M
         "model": {"arch": "imported", "from": upload},
         "task": {"type": task} if isinstance(task, str) else dict(task),
         "data": {"dataset": data} if isinstance(data, str) else dict(data),
-        "train": dict(train or {}),
+        "train": _with_defaults(train or {}),
         "accelerator": {"cores": cores},
     }
     job = service.wait(service.submit(spec, set=set), progress=progress)
