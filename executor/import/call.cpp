@@ -78,6 +78,12 @@ std::int64_t Call::integer(std::string_view name, std::int64_t otherwise) const 
     return has(name) ? integer(name) : otherwise;
 }
 
+std::int64_t Call::positive(std::string_view name, std::int64_t otherwise) const {
+    const std::int64_t found = integer(name, otherwise);
+    if (found < 1) refuse(fmt::format("{} must be at least 1, got {}", name, found));
+    return found;
+}
+
 double Call::number(std::string_view name) const {
     const Value& value = argument(name);
     if (const auto* number = std::get_if<double>(&value.value)) return *number;
@@ -124,11 +130,18 @@ Dims Call::integers(std::string_view name, std::size_t count, std::int64_t other
     return list;
 }
 
+Dims Call::positives(std::string_view name, std::size_t count, std::int64_t otherwise) const {
+    Dims list = integers(name, count, otherwise);
+    for (const std::int64_t one : list)
+        if (one < 1) refuse(fmt::format("{} must be at least 1, got {}", name, one));
+    return list;
+}
+
 std::int64_t Call::dimension(std::string_view name, std::int64_t rank,
                              std::optional<std::int64_t> otherwise) const {
     const std::int64_t given = otherwise ? integer(name, *otherwise) : integer(name);
-    const std::int64_t dimension = given < 0 ? given + std::max<std::int64_t>(rank, 1) : given;
-    if (dimension < 0 || dimension >= std::max<std::int64_t>(rank, 1))
+    const std::int64_t dimension = given < 0 ? given + rank : given;
+    if (dimension < 0 || dimension >= rank)
         refuse(fmt::format("{} is {}, and the tensor has {} dimensions", name, given, rank));
     return dimension;
 }

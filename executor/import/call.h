@@ -57,6 +57,8 @@ public:
     std::vector<Tensor> tensors(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
     std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+    /// At least 1: what divides, or counts.
+    std::int64_t positive(std::string_view name, std::int64_t otherwise) const;
     double number(std::string_view name) const;
     double number(std::string_view name, double otherwise) const;
     bool flag(std::string_view name, bool otherwise) const;
@@ -65,6 +67,8 @@ public:
     Dims integers(std::string_view name, Dims otherwise) const;
     /// `count` integers: one that is given is meant for all, as torch has it.
     Dims integers(std::string_view name, std::size_t count, std::int64_t otherwise) const;
+    /// The same, each at least 1: strides, sizes of windows.
+    Dims positives(std::string_view name, std::size_t count, std::int64_t otherwise) const;
     /// A dimension of a tensor of this rank; negative ones count from the end.
     std::int64_t dimension(std::string_view name, std::int64_t rank,
                            std::optional<std::int64_t> otherwise = {}) const;

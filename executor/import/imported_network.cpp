@@ -168,7 +168,8 @@ std::string warning_of(const Network& network) {
 
 /// The layer whose weight makes the result: what model.head.replace replaces.
 std::string head_of(const Network& network) {
-    const auto* name = std::get_if<ValueName>(&network.outputs.at(0).value);
+    const auto* name =
+        network.outputs.empty() ? nullptr : std::get_if<ValueName>(&network.outputs[0].value);
     if (name == nullptr) return {};
     for (const NetworkNode& node : network.nodes) {
         if (std::ranges::find(node.results, name->name) == node.results.end()) continue;

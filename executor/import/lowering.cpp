@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <stdexcept>
 
 #include "api/base/error.h"
 #include "executor/import/operator_table.h"
@@ -65,6 +67,7 @@ private:
         const NetworkNode* node;
         const OperatorRow* row;
         std::string operand;
+        int depth = 1;    ///< of views of views
     };
 
     void lower(std::size_t index) {
@@ -73,26 +76,55 @@ private:
         if (row == nullptr)
             throw Error(ErrorCode::invalid_argument,
                         fmt::format("{}: the operator is not in the table", described(node)));
+        for (const std::string& result : node.results)
+            if (!result.empty() && values_.contains(result))
+                throw Error(
+                    ErrorCode::invalid_argument,
+                    fmt::format("{} makes {}, which exists already", described(node), result));
         const Call call = call_of(node);
-        Value value =
-            is_before_relu(index) ? Value{batch_norm_then_relu(call)} : run_row(*row, call);
+        Value value;
+        if (is_before_relu(index))
+            guarded(call, [&] { value = {batch_norm_then_relu(call)}; });
+        else
+            value = run_row(*row, call);
         if (writes_operand(node.op)) write_operand(node, value);
         bind(node, value);
-        if (row->is_view && operand_name(node) != nullptr)
-            for (const std::string& result : node.results)
-                views_[result] = {&node, row, *operand_name(node)};
+        if (row->is_view && operand_name(node) != nullptr) add_views(node, row);
     }
 
-    /// What the graph's own checks refuse is said with the node.
     static Value run_row(const OperatorRow& row, const Call& call) {
+        Value value;
+        guarded(call, [&] { value = row.lower(call); });
+        return value;
+    }
+
+    /// What the graph's own checks refuse is said with the node, and so is a shape that a row does
+    /// not expect.
+    static void guarded(const Call& call, const std::function<void()>& function) {
         try {
-            return row.lower(call);
+            function();
+        } catch (const std::out_of_range&) {
+            call.refuse("has operands of a rank that it cannot have");
+        } catch (const std::length_error&) {
+            call.refuse("has sizes that it cannot have");
         } catch (const Error& error) {
             const std::string what = error.what();
             if (error.code() != ErrorCode::invalid_argument || what.starts_with(call.node().op))
                 throw;
             call.refuse(what);
         }
+    }
+
+    void add_views(const NetworkNode& node, const OperatorRow* row) {
+        constexpr int depth_max = 1000;    // a write recurses as deep
+        const auto below = views_.find(*operand_name(node));
+        const int depth = below == views_.end() ? 1 : below->second.depth + 1;
+        if (depth > depth_max)
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("{} is a view of a view more than {} deep", described(node),
+                                    depth_max));
+        for (const std::string& result : node.results)
+            views_[result] = {row == nullptr ? nullptr : &node, row, *operand_name(node), depth};
     }
 
     /// The relu is then a node without work.
@@ -160,15 +192,24 @@ private:
         if (old != nullptr && old->dtype() != written->dtype())
             value = {convert(*written, old->dtype())};
         write(node, *name, *value.tensor());
-        for (const std::string& result : node.results)
-            views_[result] = {nullptr, nullptr, *name};
+        add_views(node, nullptr);
+    }
+
+    /// Each write costs as many views as share its memory: no module has so many.
+    void count_work(const NetworkNode& node) {
+        constexpr std::int64_t work_max = 100'000;
+        if (++work_ > work_max)
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("{}: the network writes too often to tensors that share memory",
+                                    described(node)));
     }
 
     void write(const NetworkNode& node, const std::string& name, const Tensor& value) {
+        count_work(node);
         values_[name] = {value};
         const auto view = views_.find(name);
         if (view == views_.end()) {
-            make_views_again(name);
+            make_views_again(node, name);
             return;
         }
         const View made = view->second;
@@ -182,22 +223,26 @@ private:
                         fmt::format("{} writes to a view that {} has made, which cannot be "
                                     "followed; write the module without the in-place operation",
                                     described(node), described(*made.node)));
-        write(node, made.operand, made.row->write(call_of(*made.node), operand, value));
+        const Call view_call = call_of(*made.node);
+        Tensor written;
+        guarded(view_call, [&] { written = made.row->write(view_call, operand, value); });
+        write(node, made.operand, written);
     }
 
     /// All that shows the elements of `name`.
-    void make_views_again(const std::string& name) {
+    void make_views_again(const NetworkNode& writing, const std::string& name) {
         std::vector<std::string> showing;
         for (const auto& [view, made] : views_)
             if (made.operand == name) showing.push_back(view);
         std::set<const NetworkNode*> done;
         for (const std::string& view : showing) {
+            count_work(writing);
             const View& made = views_.at(view);
             if (made.node == nullptr)
                 values_[view] = values_.at(name);
             else if (done.insert(made.node).second)
                 bind(*made.node, run_row(*made.row, call_of(*made.node)));
-            make_views_again(view);
+            make_views_again(writing, view);
         }
     }
 
@@ -206,6 +251,7 @@ private:
     std::unordered_map<std::string, Value> values_;
     std::unordered_map<std::string, View> views_;
     std::unordered_map<std::string, std::int64_t> readers_;
+    std::int64_t work_ = 0;
 };
 
 }    // namespace

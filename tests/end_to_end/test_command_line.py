@@ -271,7 +271,7 @@ class CommandLine(unittest.TestCase):
             "host join-token": lambda: ["--host", "other"], "retention": list, "drain": lambda: ["7"], "undrain": lambda: ["7"],
             "token create": lambda: ["of a terminal"],
             "token revoke": lambda: [self.service.post("/v1/tokens", {"name": "short", "role": "viewer"})["id"]],
-            "version": list, "completion": lambda: ["bash"], "man": lambda: ["jobs"], "help": lambda: ["jobs"],
+            "version": list, "status": list, "completion": lambda: ["bash"], "man": lambda: ["jobs"], "help": lambda: ["jobs"],
             "login": lambda: ["--url", url, "--name", "one", "--token-file", self.file("token")],
             "context use": lambda: ["one"], "logout": lambda: ["one"],
         }

@@ -232,6 +232,9 @@ Network network_of(const Json& program) {
                     .inputs = inputs_of(graph, module.at("signature")),
                     .nodes = {},
                     .outputs = outputs_of(module.at("signature"))};
+    constexpr std::size_t nodes_max = 100'000;
+    if (graph.at("nodes").size() > nodes_max)
+        refuse_program(fmt::format("the program has more than {} nodes", nodes_max));
     for (const Json& node : graph.at("nodes"))
         network.nodes.push_back(node_of(node));
     return network;

@@ -109,7 +109,7 @@ Value lower_mish(const Call& call) {
 Value lower_glu(const Call& call) {
     const Tensor x = operand(call);
     const std::int64_t dimension = call.dimension("dim", x.shape().rank(), -1);
-    const std::int64_t half = x.dims()[std::size_t(dimension)] / 2;
+    const std::int64_t half = x.dims().at(std::size_t(dimension)) / 2;
     return {part(x, dimension, 0, half) * logistic(part(x, dimension, half, 2 * half))};
 }
 

@@ -18,12 +18,12 @@ Tensor as_heads(const Tensor& x) {
     const Dims& dims = x.dims();
     if (dims.size() == 4) return x;
     const std::int64_t rank = x.shape().rank();
-    if (rank == 3) return reshape(x, {dims[0], 1, dims[1], dims[2]});
-    if (rank == 2) return reshape(x, {1, 1, dims[0], dims[1]});
+    if (rank == 3) return reshape(x, {dims.at(0), 1, dims.at(1), dims.at(2)});
+    if (rank == 2) return reshape(x, {1, 1, dims.at(0), dims.at(1)});
     std::int64_t merged = 1;
     for (std::int64_t i = 0; i + 3 < rank; ++i)
-        merged *= dims[std::size_t(i)];
-    return reshape(x, {merged, dims[dims.size() - 3], dims[dims.size() - 2], dims.back()});
+        merged *= dims.at(std::size_t(i));
+    return reshape(x, {merged, dims.at(dims.size() - 3), dims.at(dims.size() - 2), dims.back()});
 }
 
 /// The scores with what the mask takes away.
@@ -45,17 +45,21 @@ Tensor up_to_own_place(const Tensor& scores) {
 Value lower_attention(const Call& call) {
     const Tensor query = as_floating(call.tensor("query")), key = as_floating(call.tensor("key")),
                  value = as_floating(call.tensor("value"));
+    const auto rank = [](const Tensor& x) { return x.shape().rank(); };
+    if (rank(query) < 2 || rank(key) != rank(query) || rank(value) != rank(query))
+        call.refuse("needs queries, keys and values of [batch…, s, d]");
     const Tensor mask = call.tensor_or_empty("attn_mask");
     const bool causal = call.flag("is_causal", false);
     const double scale = call.number("scale", 1 / std::sqrt(double(query.dims().back())));
     const double rate = call.number("dropout_p", 0);
     Tensor q = as_heads(query), k = as_heads(key), v = as_heads(value);
     if (call.flag("enable_gqa", false)) {    // each key serves several queries
-        const std::int64_t times = q.dims()[1] / std::max<std::int64_t>(1, k.dims()[1]);
+        const std::int64_t times = q.dims().at(1) / std::max<std::int64_t>(1, k.dims().at(1));
         const auto repeated = [&](const Tensor& x) {
             const Dims& d = x.dims();
-            return reshape(broadcast_in_dim(x, {d[0], d[1], times, d[2], d[3]}, {0, 1, 3, 4}),
-                           {d[0], d[1] * times, d[2], d[3]});
+            return reshape(
+                broadcast_in_dim(x, {d.at(0), d.at(1), times, d.at(2), d.at(3)}, {0, 1, 3, 4}),
+                {d.at(0), d.at(1) * times, d.at(2), d.at(3)});
         };
         k = repeated(k);
         v = repeated(v);
@@ -63,7 +67,7 @@ Value lower_attention(const Call& call) {
     Dims result = query.dims();
     result.back() = value.dims().back();
     const bool drops = rate > 0 && !call.trace().pass.dropout.rate.empty();
-    const bool is_square = q.dims()[2] == k.dims()[2];
+    const bool is_square = q.dims().at(2) == k.dims().at(2);
     if (mask.empty() && !drops && (!causal || is_square))
         return {reshape(attention(q, k, v, scale, causal, {}), result)};
     Tensor scores = dot_general(q, k,
@@ -74,7 +78,7 @@ Value lower_attention(const Call& call) {
     scores = scores * number_like(scores, scale);
     if (!mask.empty()) {
         Dims dims = query.dims();
-        dims.back() = key.dims()[key.dims().size() - 2];
+        dims.back() = key.dims().at(key.dims().size() - 2);
         scores = masked(call, scores, mask, dims);
     }
     if (causal) scores = up_to_own_place(scores);

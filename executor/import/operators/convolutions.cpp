@@ -27,7 +27,7 @@ Padding padding_of(const Call& call, const Tensor& weight, const Dims& dilation)
     Padding padding{Dims(count, 0), Dims(count, 0)};
     if (*word != "same") return padding;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t total = dilation[i] * (weight.dims()[2 + i] - 1);
+        const std::int64_t total = dilation.at(i) * (weight.dims().at(2 + i) - 1);
         padding.low[i] = total / 2;
         padding.high[i] = total - total / 2;
     }
@@ -50,11 +50,11 @@ Value convolved(const Call& call, std::size_t count) {
                                      .output_layout = {},
                                      .feature_groups = call.integer("groups", 1)};
     for (std::size_t i = 0; i < count; ++i)
-        attributes.window.push_back({.size = weight.dims()[2 + i],
-                                     .stride = stride[i],
+        attributes.window.push_back({.size = weight.dims().at(2 + i),
+                                     .stride = stride.at(i),
                                      .padding_low = padding.low[i],
                                      .padding_high = padding.high[i],
-                                     .window_dilation = dilation[i]});
+                                     .window_dilation = dilation.at(i)});
     return {with_bias(convolution(x, weight, attributes), call.tensor_or_empty("bias"))};
 }
 
@@ -78,13 +78,13 @@ Value lower_conv_transpose2d(const Call& call) {
     ConvolutionAttributes attributes{
         .window = {}, .input_layout = {}, .kernel_layout = {1, 0, 2, 3}, .output_layout = {}};
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t reach = dilation[i] * (weight.dims()[2 + i] - 1);
-        attributes.window.push_back({.size = weight.dims()[2 + i],
+        const std::int64_t reach = dilation.at(i) * (weight.dims().at(2 + i) - 1);
+        attributes.window.push_back({.size = weight.dims().at(2 + i),
                                      .stride = 1,
-                                     .padding_low = reach - padding[i],
-                                     .padding_high = reach - padding[i] + more[i],
-                                     .base_dilation = stride[i],
-                                     .window_dilation = dilation[i]});
+                                     .padding_low = reach - padding.at(i),
+                                     .padding_high = reach - padding.at(i) + more.at(i),
+                                     .base_dilation = stride.at(i),
+                                     .window_dilation = dilation.at(i)});
     }
     return {with_bias(convolution(x, reverse(weight, {2, 3}), attributes),
                       call.tensor_or_empty("bias"))};

@@ -8,25 +8,25 @@ namespace slipway::import {
 
 namespace {
 
-Tensor filled(const Dims& dims, double value, DType dtype) {
-    return broadcast(constant(value, dtype), dims);
+Tensor filled(const Call& call, const Dims& dims, double value, DType dtype) {
+    return broadcast(constant(value, dtype), checked_dims(call, dims));
 }
 
 template <int value>
 Value lower_new(const Call& call) {
-    return {filled(call.integers("size"), value, type_argument(call, "dtype", DType::f32))};
+    return {filled(call, call.integers("size"), value, type_argument(call, "dtype", DType::f32))};
 }
 
 template <int value>
 Value lower_like(const Call& call) {
     const Tensor x = call.tensor("self");
-    return {filled(x.dims(), value, type_argument(call, "dtype", x.dtype()))};
+    return {filled(call, x.dims(), value, type_argument(call, "dtype", x.dtype()))};
 }
 
 template <int value>
 Value lower_new_of(const Call& call) {
     const DType dtype = call.tensor("self").dtype();
-    return {filled(call.integers("size"), value, type_argument(call, "dtype", dtype))};
+    return {filled(call, call.integers("size"), value, type_argument(call, "dtype", dtype))};
 }
 
 DType type_of_number(const Call& call, std::string_view name) {
@@ -37,17 +37,18 @@ DType type_of_number(const Call& call, std::string_view name) {
 
 Value lower_full(const Call& call) {
     const DType dtype = type_argument(call, "dtype", type_of_number(call, "fill_value"));
-    return {filled(call.integers("size"), call.number("fill_value"), dtype)};
+    return {filled(call, call.integers("size"), call.number("fill_value"), dtype)};
 }
 
 Value lower_full_like(const Call& call) {
     const Tensor x = call.tensor("self");
-    return {filled(x.dims(), call.number("fill_value"), type_argument(call, "dtype", x.dtype()))};
+    return {
+        filled(call, x.dims(), call.number("fill_value"), type_argument(call, "dtype", x.dtype()))};
 }
 
 Value lower_new_full(const Call& call) {
     const DType dtype = call.tensor("self").dtype();
-    return {filled(call.integers("size"), call.number("fill_value"),
+    return {filled(call, call.integers("size"), call.number("fill_value"),
                    type_argument(call, "dtype", dtype))};
 }
 
@@ -56,7 +57,7 @@ Value lower_fill(const Call& call) {
     const Value& value = call.argument("value");
     if (const Tensor* tensor = value.tensor())
         return {expanded(call, as_type(*tensor, x.dtype()), x.dims())};
-    return {filled(x.dims(), call.number("value"), x.dtype())};
+    return {filled(call, x.dims(), call.number("value"), x.dtype())};
 }
 
 Value lower_copy(const Call& call) {
@@ -71,7 +72,10 @@ Value lower_arange(const Call& call) {
     const bool whole = start == std::floor(start) && step == std::floor(step) &&
                        !std::holds_alternative<double>(call.argument("end").value);
     const DType dtype = type_argument(call, "dtype", whole ? DType::i32 : DType::f32);
-    const auto count = std::int64_t(std::max(0.0, std::ceil((end - start) / step)));
+    const double steps = std::ceil((end - start) / step);
+    constexpr double steps_max = 2147483647;    // places are i32
+    if (!(steps <= steps_max)) call.refuse("has more numbers than a tensor holds");
+    const auto count = std::int64_t(std::max(0.0, steps));
     const Tensor numbers = iota({DType::i32, {count}}, 0);
     if (is_floating(dtype)) {
         const Tensor x = convert(numbers, dtype);
@@ -82,7 +86,7 @@ Value lower_arange(const Call& call) {
 }
 
 Value lower_linspace(const Call& call) {
-    const std::int64_t steps = call.integer("steps");
+    const std::int64_t steps = call.positive("steps", 1);
     const double start = call.number("start"), end = call.number("end");
     const Tensor numbers = convert(iota({DType::i32, {steps}}, 0), DType::f32);
     const double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
@@ -91,7 +95,7 @@ Value lower_linspace(const Call& call) {
 
 Value lower_eye(const Call& call) {
     const std::int64_t rows = call.integer("n");
-    const Shape places{DType::i32, {rows, call.integer("m", rows)}};
+    const Shape places{DType::i32, checked_dims(call, {rows, call.integer("m", rows)})};
     return {convert(compare(iota(places, 0), iota(places, 1), Comparison::eq),
                     type_argument(call, "dtype", DType::f32))};
 }

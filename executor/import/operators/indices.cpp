@@ -24,7 +24,7 @@ Value lower_embedding(const Call& call) {
 
 /// Rows of any dimension by number: [a…, v, b…] by [dims…] gives [a…, dims…, b…].
 Tensor rows_of(const Tensor& x, std::int64_t dimension, const Tensor& indices) {
-    const Tensor numbers = row_numbers(indices, x.dims()[std::size_t(dimension)]);
+    const Tensor numbers = row_numbers(indices, x.dims().at(std::size_t(dimension)));
     if (dimension == 0) return gather(x, numbers);
     // The dimension goes to the front, what is taken goes back to its place.
     Dims front(x.dims().size());
@@ -74,7 +74,7 @@ Value lower_index(const Call& call) {
     Tensor place;
     std::int64_t rows = 1;
     for (std::size_t i = 0; i < indices.size(); ++i) {
-        const std::int64_t extent = dims[std::size_t(first) + i];
+        const std::int64_t extent = dims.at(std::size_t(first) + i);
         const Tensor number = expanded(call, row_numbers(indices[i], extent), common);
         place = place.empty() ? number : place * number_like(number, double(extent)) + number;
         rows *= extent;
@@ -88,9 +88,9 @@ Value lower_index(const Call& call) {
 Value lower_unfold(const Call& call) {
     const Tensor x = call.tensor("self");
     const std::int64_t dimension = call.dimension("dimension", x.shape().rank());
-    const std::int64_t size = call.integer("size"), step = call.integer("step");
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
-    if (size > extent || step < 1) call.refuse("has windows that do not fit");
+    const std::int64_t size = call.positive("size", 1), step = call.positive("step", 1);
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
+    if (size > extent) call.refuse("has windows that do not fit");
     const Shape places{DType::i32, {(extent - size) / step + 1, size}};
     const Tensor first = iota(places, 0);
     const Tensor windows =
@@ -106,29 +106,31 @@ Value lower_unfold(const Call& call) {
 Value lower_im2col(const Call& call) {
     const Tensor x = as_floating(call.tensor("self"));
     if (x.dims().size() != 4) call.refuse("needs [n, c, h, w]");
-    const Dims size = call.integers("kernel_size", 2, 1),
-               dilation = call.integers("dilation", 2, 1), padding = call.integers("padding", 2, 0),
-               stride = call.integers("stride", 2, 1);
+    const Dims size = call.positives("kernel_size", 2, 1),
+               dilation = call.positives("dilation", 2, 1),
+               padding = call.integers("padding", 2, 0), stride = call.positives("stride", 2, 1);
     const Tensor wide = pad(x, 0,
-                            {.low = {0, 0, padding[0], padding[1]},
-                             .high = {0, 0, padding[0], padding[1]},
+                            {.low = {0, 0, padding.at(0), padding.at(1)},
+                             .high = {0, 0, padding.at(0), padding.at(1)},
                              .interior = {0, 0, 0, 0}});
     Dims counts;
     for (std::size_t i = 0; i < 2; ++i) {
-        const std::int64_t room = wide.dims()[2 + i] - dilation[i] * (size[i] - 1) - 1;
+        const std::int64_t room = wide.dims().at(2 + i) - dilation.at(i) * (size.at(i) - 1) - 1;
         if (room < 0) call.refuse("has patches that do not fit");
-        counts.push_back(room / stride[i] + 1);
+        counts.push_back(room / stride.at(i) + 1);
     }
     std::vector<Tensor> taps;
-    for (std::int64_t row = 0; row < size[0]; ++row)
-        for (std::int64_t column = 0; column < size[1]; ++column) {
-            const std::int64_t top = row * dilation[0], left = column * dilation[1];
-            Tensor tap = part(wide, 2, top, top + (counts[0] - 1) * stride[0] + 1, stride[0]);
-            tap = part(tap, 3, left, left + (counts[1] - 1) * stride[1] + 1, stride[1]);
-            taps.push_back(reshape(tap, {x.dims()[0], x.dims()[1], 1, counts[0] * counts[1]}));
+    for (std::int64_t row = 0; row < size.at(0); ++row)
+        for (std::int64_t column = 0; column < size.at(1); ++column) {
+            const std::int64_t top = row * dilation.at(0), left = column * dilation.at(1);
+            Tensor tap =
+                part(wide, 2, top, top + (counts.at(0) - 1) * stride.at(0) + 1, stride.at(0));
+            tap = part(tap, 3, left, left + (counts.at(1) - 1) * stride.at(1) + 1, stride.at(1));
+            taps.push_back(
+                reshape(tap, {x.dims().at(0), x.dims().at(1), 1, counts.at(0) * counts.at(1)}));
         }
-    return {reshape(concatenate(taps, 2),
-                    {x.dims()[0], x.dims()[1] * size[0] * size[1], counts[0] * counts[1]})};
+    return {reshape(concatenate(taps, 2), {x.dims().at(0), x.dims().at(1) * size.at(0) * size.at(1),
+                                           counts.at(0) * counts.at(1)})};
 }
 
 /// One element for each place of `index`: y[i][j] = x[i][index[i][j]] along `dim`. Each place of
@@ -140,8 +142,8 @@ Value lower_gather(const Call& call) {
     const std::int64_t dimension = call.dimension("dim", rank);
     Tensor source = x;
     for (std::int64_t i = 0; i < rank; ++i)    // index may be shorter elsewhere
-        if (i != dimension && index.dims()[std::size_t(i)] != x.dims()[std::size_t(i)])
-            source = part(source, i, 0, index.dims()[std::size_t(i)]);
+        if (i != dimension && index.dims().at(std::size_t(i)) != x.dims().at(std::size_t(i)))
+            source = part(source, i, 0, index.dims().at(std::size_t(i)));
     source = exchanged(source, dimension, rank - 1);
     index = exchanged(index, dimension, rank - 1);
     const std::int64_t columns = source.dims().back();

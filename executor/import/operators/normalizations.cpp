@@ -30,7 +30,8 @@ BatchNormalization batch_norm_of(const Call& call, const Tensor& x) {
 }
 
 void require_variance(const Call& call, const Tensor& x) {
-    const std::int64_t values = x.shape().element_count() / std::max<std::int64_t>(1, x.dims()[1]);
+    const std::int64_t values =
+        x.shape().element_count() / std::max<std::int64_t>(1, x.dims().at(1));
     if (values > 1 || call.trace().sync_norms) return;
     call.refuse(
         "needs more than one value for each channel, and train.batch_size_per_core is 1; "
@@ -67,10 +68,11 @@ Value lower_layer_norm(const Call& call) {
     const Tensor x = as_floating(call.tensor("input"));
     const std::size_t count = call.integers("normalized_shape").size();
     const Dims dims = x.dims();
+    if (count == 0 || count > dims.size()) call.refuse("normalises more dimensions than there are");
     Dims rows(dims.begin(), dims.end() - std::ptrdiff_t(count));
     std::int64_t features = 1;
     for (std::size_t i = rows.size(); i < dims.size(); ++i)
-        features *= dims[i];
+        features *= dims.at(i);
     rows.push_back(features);
     const auto flat = [&](const Tensor& one) {
         return one.empty() ? one : reshape(one, {features});
@@ -100,11 +102,12 @@ Value lower_rms_norm(const Call& call) {
 Tensor by_groups(const Call& call, const Tensor& x, std::int64_t groups, const Tensor& weight,
                  const Tensor& bias) {
     const Dims& dims = x.dims();
-    const std::int64_t channels = dims[1];
+    const std::int64_t channels = dims.at(1);
     if (groups < 1 || channels % groups != 0)
         call.refuse(fmt::format("has {} groups for {} channels", groups, channels));
-    const std::int64_t rest = x.shape().element_count() / (dims[0] * groups);
-    Tensor y = reshape(normalized(reshape(x, {dims[0], groups, rest}), {}, {},
+    const std::int64_t rest =
+        x.shape().element_count() / std::max<std::int64_t>(1, dims.at(0) * groups);
+    Tensor y = reshape(normalized(reshape(x, {dims.at(0), groups, rest}), {}, {},
                                   call.number("eps", default_epsilon)),
                        dims);
     if (!weight.empty()) y = y * broadcast_in_dim(weight, dims, {1});
@@ -119,13 +122,14 @@ Value lower_group_norm(const Call& call) {
 Value lower_instance_norm(const Call& call) {
     const Tensor x = as_floating(call.tensor("input"));
     if (!call.flag("use_input_stats", true))
-        return {batch_norm_inference(x, or_filled(call.tensor_or_empty("weight"), {x.dims()[1]}, 1),
-                                     or_filled(call.tensor_or_empty("bias"), {x.dims()[1]}, 0),
+        return {batch_norm_inference(x,
+                                     or_filled(call.tensor_or_empty("weight"), {x.dims().at(1)}, 1),
+                                     or_filled(call.tensor_or_empty("bias"), {x.dims().at(1)}, 0),
                                      call.tensor("running_mean"), call.tensor("running_var"),
                                      call.number("eps", default_epsilon), 1)};
     if (call.has("running_mean"))
         call.refuse("with track_running_stats=True is not lowered; build it without");
-    return {by_groups(call, x, x.dims()[1], call.tensor_or_empty("weight"),
+    return {by_groups(call, x, x.dims().at(1), call.tensor_or_empty("weight"),
                       call.tensor_or_empty("bias"))};
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 Value lower_size(const Call& call) {
     const Tensor x = call.tensor("self");
-    return {x.dims()[std::size_t(call.dimension("dim", x.shape().rank()))]};
+    return {x.dims().at(std::size_t(call.dimension("dim", x.shape().rank())))};
 }
 
 Value lower_element_count(const Call& call) {
@@ -37,14 +37,17 @@ Numbers numbers_of(const Call& call) {
             is_whole(call.argument(x)) && is_whole(call.argument(y))};
 }
 
-Value result(double value, bool whole) {
-    return whole ? Value{std::int64_t(value)} : Value{value};
+Value result(const Call& call, double value, bool whole) {
+    if (!whole) return {value};
+    constexpr double whole_max = 9.0e15;    // beyond 2^53 doubles skip numbers
+    if (!(std::abs(value) < whole_max)) call.refuse("gives a size that no tensor has");
+    return {std::int64_t(value)};
 }
 
 template <class Function>
 Value computed(const Call& call) {
     const Numbers both = numbers_of(call);
-    return result(Function()(both.x, both.y), both.whole);
+    return result(call, Function()(both.x, both.y), both.whole);
 }
 
 Value lower_true_division(const Call& call) {
@@ -56,13 +59,13 @@ Value lower_true_division(const Call& call) {
 Value lower_floor_division(const Call& call) {
     const Numbers both = numbers_of(call);
     if (both.y == 0) call.refuse("divides by 0");
-    return result(std::floor(both.x / both.y), both.whole);
+    return result(call, std::floor(both.x / both.y), both.whole);
 }
 
 Value lower_modulo(const Call& call) {
     const Numbers both = numbers_of(call);
     if (both.y == 0) call.refuse("divides by 0");
-    return result(both.x - std::floor(both.x / both.y) * both.y, both.whole);
+    return result(call, both.x - std::floor(both.x / both.y) * both.y, both.whole);
 }
 
 struct Smaller {
@@ -86,16 +89,16 @@ double only_number(const Call& call) {
 }
 
 Value lower_negative(const Call& call) {
-    return result(-only_number(call), is_whole(call.argument(call.has("a") ? "a" : "self")));
+    return result(call, -only_number(call), is_whole(call.argument(call.has("a") ? "a" : "self")));
 }
 Value lower_whole(const Call& call) {
-    return {std::int64_t(std::trunc(only_number(call)))};
+    return result(call, std::trunc(only_number(call)), true);
 }
 Value lower_floor(const Call& call) {
-    return {std::int64_t(std::floor(only_number(call)))};
+    return result(call, std::floor(only_number(call)), true);
 }
 Value lower_ceiling(const Call& call) {
-    return {std::int64_t(std::ceil(only_number(call)))};
+    return result(call, std::ceil(only_number(call)), true);
 }
 Value lower_floating(const Call& call) {
     return {only_number(call)};

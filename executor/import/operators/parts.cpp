@@ -41,7 +41,7 @@ Dims common_dims(const Call& call, const Dims& x, const Dims& y) {
     for (const Dims* one : {&x, &y}) {
         const std::size_t skipped = dims.size() - one->size();
         for (std::size_t i = 0; i < one->size(); ++i) {
-            std::int64_t& extent = dims[skipped + i];
+            std::int64_t& extent = dims.at(skipped + i);
             if ((*one)[i] == 1) continue;
             if (extent != 1 && extent != (*one)[i])
                 call.refuse(fmt::format("shapes [{}] and [{}] do not fit each other",
@@ -52,7 +52,20 @@ Dims common_dims(const Call& call, const Dims& x, const Dims& y) {
     return dims;
 }
 
+const Dims& checked_dims(const Call& call, const Dims& dims) {
+    constexpr std::int64_t elements_max = std::int64_t{1} << 40;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : dims) {
+        if (extent < 0 || (extent > 0 && elements > elements_max / extent))
+            call.refuse(fmt::format("a tensor of shape [{}] is larger than any machine holds",
+                                    fmt::join(dims, ", ")));
+        elements *= extent;
+    }
+    return dims;
+}
+
 Tensor expanded(const Call& call, const Tensor& x, const Dims& dims) {
+    checked_dims(call, dims);
     if (x.dims() == dims) return x;
     if (common_dims(call, x.dims(), dims) != dims)
         call.refuse(fmt::format("a tensor of shape [{}] does not fit [{}]",
@@ -125,8 +138,8 @@ Dims filled_dims(const Call& call, Dims dims, std::int64_t elements) {
     for (std::int64_t& extent : dims) {
         if (extent == -1 && open == nullptr)
             open = &extent;
-        else
-            known *= extent;
+        else if (__builtin_mul_overflow(known, extent, &known))
+            call.refuse("has a shape that no machine holds");
     }
     if (open != nullptr && known > 0 && elements % known == 0) *open = elements / known;
     const Shape shape{DType::f32, dims};
@@ -162,11 +175,22 @@ Tensor with_dimension(const Tensor& x, std::int64_t dimension) {
     return reshape(x, dims);
 }
 
+Tensor repeated_elements(const Call& call, const Tensor& x, std::int64_t dimension,
+                         std::int64_t times) {
+    const Tensor apart = with_dimension(x, dimension + 1);
+    Dims spread = apart.dims();
+    spread.at(std::size_t(dimension) + 1) = times;
+    const Tensor wide = expanded(call, apart, spread);
+    Dims result = x.dims();
+    result.at(std::size_t(dimension)) *= times;
+    return reshape(wide, result);
+}
+
 Tensor exchanged(const Tensor& x, std::int64_t one, std::int64_t other) {
     if (one == other) return x;
     Dims permutation(x.dims().size());
     std::iota(permutation.begin(), permutation.end(), 0);
-    std::swap(permutation[std::size_t(one)], permutation[std::size_t(other)]);
+    std::swap(permutation.at(std::size_t(one)), permutation.at(std::size_t(other)));
     return transpose(x, permutation);
 }
 
@@ -175,14 +199,14 @@ Tensor reduced(const Tensor& x, const Dims& dimensions, Reduction reduction, boo
     if (!keeps) return result;
     Dims dims = x.dims();
     for (const std::int64_t dimension : dimensions)
-        dims[std::size_t(dimension)] = 1;
+        dims.at(std::size_t(dimension)) = 1;
     return reshape(result, dims);
 }
 
 Tensor mean_of(const Tensor& x, const Dims& dimensions, bool keeps) {
     std::int64_t count = 1;
     for (const std::int64_t dimension : dimensions)
-        count *= x.dims()[std::size_t(dimension)];
+        count *= x.dims().at(std::size_t(dimension));
     const Tensor sum = reduced(x, dimensions, Reduction::add, keeps);
     return sum * number_like(sum, 1 / double(count));
 }
@@ -198,7 +222,7 @@ Tensor dropped_at(const Call& call, const Tensor& x, double rate) {
                        trace.pass.dropout.first_sample);
     };
     const Dims& dims = x.dims();
-    if (!dims.empty() && dims[0] == trace.batch) return draw(x);
+    if (!dims.empty() && dims.at(0) == trace.batch) return draw(x);
     const auto found = std::ranges::find(dims, trace.batch);
     if (found != dims.end()) {
         const std::int64_t place = found - dims.begin();

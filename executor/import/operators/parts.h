@@ -32,6 +32,10 @@ struct Operands {
 Operands operands(const Call& call, std::string_view x, std::string_view y);
 Operands operands(const Call& call, const Value& x, const Value& y);
 
+/// `dims`, of a tensor that some machine can hold.
+/// errors  of the call, when an extent is negative or the elements are more than 2^40
+const Dims& checked_dims(const Call& call, const Dims& dims);
+
 /// The dims with one -1 filled in.
 /// errors  of the call, when they do not have as many elements
 Dims filled_dims(const Call& call, Dims dims, std::int64_t elements);
@@ -41,6 +45,9 @@ Tensor part(const Tensor& x, std::int64_t dimension, std::int64_t start, std::in
             std::int64_t step = 1);
 Tensor without_dimension(const Tensor& x, std::int64_t dimension);
 Tensor with_dimension(const Tensor& x, std::int64_t dimension);
+/// Each element of a dimension so many times, one behind the other.
+Tensor repeated_elements(const Call& call, const Tensor& x, std::int64_t dimension,
+                         std::int64_t times);
 /// The permutation that exchanges two dimensions.
 Tensor exchanged(const Tensor& x, std::int64_t one, std::int64_t other);
 

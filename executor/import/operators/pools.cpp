@@ -29,21 +29,21 @@ WindowDimension side_of(const WindowDimension& wanted, std::int64_t extent, bool
 
 /// Over the last `count` dimensions.
 std::vector<WindowDimension> window_of(const Call& call, const Tensor& x, std::size_t count) {
-    const Dims size = call.integers("kernel_size", count, 1);
+    const Dims size = call.positives("kernel_size", count, 1);
     Dims stride = call.integers("stride", Dims{});
     if (stride.empty()) stride = size;
-    if (stride.size() == 1) stride.resize(count, stride[0]);
+    stride = stride == size ? size : call.positives("stride", count, 1);
     const Dims padding = call.integers("padding", count, 0);
-    const Dims dilation = call.integers("dilation", count, 1);
+    const Dims dilation = call.positives("dilation", count, 1);
     const bool rounds_up = call.flag("ceil_mode", false);
     std::vector<WindowDimension> window(x.dims().size() - count);
     for (std::size_t i = 0; i < count; ++i)
-        window.push_back(side_of({.size = size[i],
-                                  .stride = stride[i],
-                                  .padding_low = padding[i],
-                                  .padding_high = padding[i],
-                                  .window_dilation = dilation[i]},
-                                 x.dims()[x.dims().size() - count + i], rounds_up));
+        window.push_back(side_of({.size = size.at(i),
+                                  .stride = stride.at(i),
+                                  .padding_low = padding.at(i),
+                                  .padding_high = padding.at(i),
+                                  .window_dilation = dilation.at(i)},
+                                 x.dims().at(x.dims().size() - count + i), rounds_up));
     return window;
 }
 
@@ -97,7 +97,7 @@ Value lower_avg_pool(const Call& call) {
 /// Windows of one dimension that overlap or differ in size: the mean of elements floor(i * n / m)
 /// up to ceil((i + 1) * n / m), as a product with a matrix of their shares.
 Tensor averaged(const Tensor& x, std::int64_t dimension, std::int64_t windows) {
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     const Dims dims{extent, windows};
     const Shape places{DType::i32, dims};
     // Quotients of small whole numbers: their floor is exact in f32.
@@ -122,9 +122,9 @@ Value lower_adaptive_avg_pool(const Call& call) {
     // None keeps the extent.
     const auto* list = std::get_if<std::vector<Value>>(&call.argument("output_size").value);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t extent = x.dims()[2 + i];
+        const std::int64_t extent = x.dims().at(2 + i);
         const bool keeps = list != nullptr && list->size() == count && (*list)[i].is_none();
-        sizes.push_back(keeps ? extent : call.integers("output_size", count, 1)[i]);
+        sizes.push_back(keeps ? extent : call.positives("output_size", count, 1)[i]);
     }
     if (sizes == Dims(count, 1)) {
         Dims spatial;
@@ -133,23 +133,23 @@ Value lower_adaptive_avg_pool(const Call& call) {
         return {mean_of(x, spatial, true)};
     }
     for (std::size_t i = 0; i < count; ++i)
-        if (x.dims()[2 + i] != sizes[i]) x = averaged(x, std::int64_t(2 + i), sizes[i]);
+        if (x.dims().at(2 + i) != sizes.at(i)) x = averaged(x, std::int64_t(2 + i), sizes.at(i));
     return {x};
 }
 
 template <std::size_t count>
 Value lower_adaptive_max_pool(const Call& call) {
     const Tensor x = pooled(call, count);
-    const Dims sizes = call.integers("output_size", count, 1);
+    const Dims sizes = call.positives("output_size", count, 1);
     std::vector<WindowDimension> window(2);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t extent = x.dims()[2 + i];
-        if (extent % sizes[i] != 0)
+        const std::int64_t extent = x.dims().at(2 + i);
+        if (extent % sizes.at(i) != 0)
             call.refuse(
                 fmt::format("is lowered where its windows are equal: {} is no multiple of "
                             "{}",
-                            extent, sizes[i]));
-        window.push_back({.size = extent / sizes[i], .stride = extent / sizes[i]});
+                            extent, sizes.at(i)));
+        window.push_back({.size = extent / sizes.at(i), .stride = extent / sizes.at(i)});
     }
     return {reduce_window(x, window, Reduction::maximum)};
 }

@@ -82,7 +82,7 @@ Value lower_baddbmm(const Call& call) {
 
 Value lower_outer(const Call& call) {
     const Tensor x = call.tensor("self"), y = call.tensor(call.has("vec2") ? "vec2" : "other");
-    const Dims dims{x.dims()[0], y.dims()[0]};
+    const Dims dims{x.dims().at(0), y.dims().at(0)};
     return {broadcast_in_dim(x, dims, {0}) * broadcast_in_dim(y, dims, {1})};
 }
 

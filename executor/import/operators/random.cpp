@@ -27,7 +27,7 @@ Value lower_feature_dropout(const Call& call) {
     const Tensor x = drawn_for(call);
     if (!call.flag("train", true)) return {x};
     if (x.dims().size() < 3) call.refuse("needs [n, c, …]");
-    const Tensor ones = broadcast(constant(1), {x.dims()[0], x.dims()[1]});
+    const Tensor ones = broadcast(constant(1), {x.dims().at(0), x.dims().at(1)});
     return {x * broadcast_in_dim(dropped_at(call, ones, call.number("p")), x.dims(), {0, 1})};
 }
 

@@ -18,7 +18,7 @@ struct State {
 
 /// One step, from what its input gives and what its state gives: [n, gates * units].
 State stepped(Cell kind, const State& state, const Tensor& from_input, const Tensor& from_state) {
-    const std::int64_t units = state.hidden.dims()[1];
+    const std::int64_t units = state.hidden.dims().at(1);
     const auto gate = [&](const Tensor& gates, std::int64_t index) {
         return part(gates, 1, index * units, (index + 1) * units);
     };
@@ -49,7 +49,7 @@ struct Direction {
 /// x [steps, n, features].
 Direction run_direction(Cell kind, const Tensor& x, State state, const Weights& weights,
                         bool backwards) {
-    const std::int64_t steps = x.dims()[0];
+    const std::int64_t steps = x.dims().at(0);
     const Tensor from_inputs = linear(x, weights.input, weights.input_bias);
     Direction result{.outputs = std::vector<Tensor>(std::size_t(steps)), .last = {}};
     for (std::int64_t i = 0; i < steps; ++i) {
@@ -92,12 +92,14 @@ Value lower_recurrent(const Call& call) {
         for (std::int64_t side = 0; side < directions; ++side) {
             const std::int64_t number = layer * directions + side;
             const auto param = [&](std::size_t index) {
-                return index < tensors ? params[std::size_t(number) * tensors + index] : Tensor();
+                return index < tensors ? params.at(std::size_t(number) * tensors + index)
+                                       : Tensor();
             };
             const auto begin = [&](const Tensor& all) {
                 return without_dimension(part(all, 0, number, number + 1), 0);
             };
-            const State state{begin(states[0]), states.size() > 1 ? begin(states[1]) : Tensor()};
+            const State state{begin(states.at(0)),
+                              states.size() > 1 ? begin(states.at(1)) : Tensor()};
             const Direction run =
                 run_direction(kind, x, state, {param(0), param(1), param(2), param(3)}, side == 1);
             hidden.push_back(run.last.hidden);

@@ -80,7 +80,7 @@ Moments moments(const Call& call, const Over& given) {
     const Tensor x = as_floating(given.x);
     std::int64_t count = 1;
     for (const std::int64_t dimension : given.dimensions)
-        count *= x.dims()[std::size_t(dimension)];
+        count *= x.dims().at(std::size_t(dimension));
     const double correction =
         call.has("correction") ? call.number("correction") : (call.flag("unbiased", true) ? 1 : 0);
     const Tensor mean = mean_of(x, given.dimensions, true);
@@ -95,7 +95,7 @@ Tensor kept(const Over& given, const Tensor& x) {
     Dims dims;
     for (std::int64_t i = 0; i < x.shape().rank(); ++i)
         if (std::ranges::find(given.dimensions, i) == given.dimensions.end())
-            dims.push_back(x.dims()[std::size_t(i)]);
+            dims.push_back(x.dims().at(std::size_t(i)));
     return reshape(x, dims);
 }
 
@@ -152,7 +152,7 @@ Value lower_cumsum(const Call& call) {
     if (x.shape().rank() == 0) return {x};
     const std::int64_t last = x.shape().rank() - 1;
     const std::int64_t dimension = call.dimension("dim", x.shape().rank());
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     const Shape places{DType::i32, {extent, extent}};
     const Tensor ones =
         convert(compare(iota(places, 0), iota(places, 1), Comparison::le), DType::f32);

@@ -70,18 +70,11 @@ Tensor shares(const Side& side, Kernel kernel) {
     return sum;
 }
 
-Tensor repeated(const Call& call, const Tensor& x, std::int64_t dimension, std::int64_t times) {
-    Dims spread = with_dimension(x, dimension + 1).dims(), result = x.dims();
-    spread[std::size_t(dimension) + 1] = times;
-    result[std::size_t(dimension)] *= times;
-    return reshape(expanded(call, with_dimension(x, dimension + 1), spread), result);
-}
-
 Tensor resized(const Call& call, const Tensor& x, std::int64_t dimension, const Side& side,
                Kernel kernel) {
     if (side.in == side.out && side.scale == 0) return x;
     if (kernel == Kernel::nearest && side.out % side.in == 0)
-        return repeated(call, x, dimension, side.out / side.in);
+        return repeated_elements(call, x, dimension, side.out / side.in);
     const std::int64_t last = x.shape().rank() - 1;
     return exchanged(matmul(exchanged(x, dimension, last), shares(side, kernel)), dimension, last);
 }
@@ -93,8 +86,9 @@ Value lower_resize(const Call& call) {
     constexpr std::size_t count = 2;
     if (x.dims().size() != count + 2) call.refuse("needs [n, c, h, w]");
     for (std::size_t i = 0; i < count; ++i) {
-        Side side{
-            .in = x.dims()[2 + i], .out = 0, .aligns_corners = call.flag("align_corners", false)};
+        Side side{.in = x.dims().at(2 + i),
+                  .out = 0,
+                  .aligns_corners = call.flag("align_corners", false)};
         if (call.has("output_size")) {
             side.out = call.integers("output_size", count, 1)[i];
         } else {
@@ -107,7 +101,7 @@ Value lower_resize(const Call& call) {
             side.out = std::int64_t(std::floor(double(side.in) * *factor));
             if (double(side.out) != double(side.in) * *factor) side.scale = *factor;
         }
-        if (side.out < 1) call.refuse("would leave nothing of the image");
+        if (side.in < 1 || side.out < 1) call.refuse("would leave nothing of the image");
         x = resized(call, x, std::int64_t(2 + i), side, kernel);
     }
     return {x};

@@ -45,7 +45,7 @@ Value lower_flip(const Call& call) {
 }
 
 Tensor rolled(const Tensor& x, std::int64_t dimension, std::int64_t shift) {
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     if (extent == 0) return x;
     const std::int64_t cut = ((extent - shift) % extent + extent) % extent;
     if (cut == 0) return x;
@@ -60,45 +60,43 @@ Value lower_roll(const Call& call) {
             reshape(rolled(reshape(x, {x.shape().element_count()}), 0, shifts.at(0)), x.dims())};
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
         const std::int64_t at =
-            dimensions[i] < 0 ? dimensions[i] + x.shape().rank() : dimensions[i];
+            dimensions.at(i) < 0 ? dimensions.at(i) + x.shape().rank() : dimensions.at(i);
         x = rolled(x, at, shifts.at(i));
     }
     return {x};
 }
 
 Value lower_repeat(const Call& call) {
-    Tensor x = call.tensor("self");
+    const Tensor x = call.tensor("self");
     const Dims repeats = call.integers(call.has("repeats") ? "repeats" : "dims");
     if (repeats.size() < x.dims().size()) call.refuse("has fewer repeats than dimensions");
     // Each dimension becomes two: how often, and what.
-    Dims source, spread, result;
+    Dims source, spread;
     const std::size_t skipped = repeats.size() - x.dims().size();
     for (std::size_t i = 0; i < repeats.size(); ++i) {
-        const std::int64_t extent = i < skipped ? 1 : x.dims()[i - skipped];
+        const std::int64_t extent = i < skipped ? 1 : x.dims().at(i - skipped);
         source.insert(source.end(), {1, extent});
-        spread.insert(spread.end(), {repeats[i], extent});
-        result.push_back(repeats[i] * extent);
+        spread.insert(spread.end(), {repeats.at(i), extent});
     }
-    x = reshape(x, source);
-    return {reshape(expanded(call, x, spread), result)};
+    checked_dims(call, spread);
+    Dims result;
+    for (std::size_t i = 0; i < spread.size(); i += 2)
+        result.push_back(spread.at(i) * spread.at(i + 1));
+    return {reshape(expanded(call, reshape(x, source), spread), result)};
 }
 
 Value lower_repeat_interleave(const Call& call) {
     Tensor x = call.tensor("self");
-    const std::int64_t repeats = call.integer("repeats");
     if (!call.has("dim")) x = reshape(x, {x.shape().element_count()});
-    const std::int64_t dimension = call.dimension("dim", x.shape().rank(), 0);
-    Dims spread = with_dimension(x, dimension + 1).dims(), result = x.dims();
-    spread[std::size_t(dimension) + 1] = repeats;
-    result[std::size_t(dimension)] *= repeats;
-    return {reshape(expanded(call, with_dimension(x, dimension + 1), spread), result)};
+    return {repeated_elements(call, x, call.dimension("dim", x.shape().rank(), 0),
+                              call.integer("repeats"))};
 }
 
 // ---- padding ----
 
 /// The elements next to one end of a dimension, mirrored around its last one.
 Tensor reflected(const Tensor& x, std::int64_t dimension, std::int64_t low, std::int64_t high) {
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     std::vector<Tensor> parts{x};
     if (low > 0) parts.insert(parts.begin(), reverse(part(x, dimension, 1, 1 + low), {dimension}));
     if (high > 0)
@@ -108,10 +106,10 @@ Tensor reflected(const Tensor& x, std::int64_t dimension, std::int64_t low, std:
 
 Tensor repeated_ends(const Call& call, const Tensor& x, std::int64_t dimension, std::int64_t low,
                      std::int64_t high) {
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     const auto end = [&](std::int64_t at, std::int64_t count) {
         Dims dims = x.dims();
-        dims[std::size_t(dimension)] = count;
+        dims.at(std::size_t(dimension)) = count;
         return expanded(call, part(x, dimension, at, at + 1), dims);
     };
     return concatenate({end(0, low), x, end(extent - 1, high)}, dimension);
@@ -130,8 +128,8 @@ Value lower_pad(const Call& call) {
                           .interior = Dims(std::size_t(rank), 0)};
     for (std::size_t i = 0; i < pads.size() / 2; ++i) {
         const auto dimension = std::int64_t(rank - 1 - std::int64_t(i));
-        const std::int64_t low = pads[2 * i], high = pads[2 * i + 1];
-        const std::int64_t extent = x.dims()[std::size_t(dimension)];
+        const std::int64_t low = pads.at(2 * i), high = pads.at(2 * i + 1);
+        const std::int64_t extent = x.dims().at(std::size_t(dimension));
         if (mode == "constant") {
             padding.low[std::size_t(dimension)] = low;
             padding.high[std::size_t(dimension)] = high;
@@ -162,7 +160,7 @@ Value lower_meshgrid(const Call& call) {
     Dims dims;
     for (const Tensor& axis : axes)
         dims.push_back(axis.shape().element_count());
-    if (is_xy) std::swap(dims[0], dims[1]);
+    if (is_xy) std::swap(dims.at(0), dims.at(1));
     std::vector<Tensor> grids;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::size_t place = is_xy && i < 2 ? 1 - i : i;
@@ -175,37 +173,38 @@ Value lower_meshgrid(const Call& call) {
 /// [n, c * r * r, h, w] -> [n, c, h * r, w * r].
 Value lower_pixel_shuffle(const Call& call) {
     const Tensor x = call.tensor("self");
-    const std::int64_t factor = call.integer("upscale_factor");
+    const std::int64_t factor = call.positive("upscale_factor", 1);
     const Dims& dims = x.dims();
-    if (dims.size() != 4 || dims[1] % (factor * factor) != 0)
+    if (dims.size() != 4 || dims.at(1) % (factor * factor) != 0)
         call.refuse("needs [n, c, h, w] with channels that the square of its factor divides");
-    const std::int64_t channels = dims[1] / (factor * factor);
-    const Tensor apart = reshape(x, {dims[0], channels, factor, factor, dims[2], dims[3]});
+    const std::int64_t channels = dims.at(1) / (factor * factor);
+    const Tensor apart = reshape(x, {dims.at(0), channels, factor, factor, dims.at(2), dims.at(3)});
     return {reshape(transpose(apart, {0, 1, 4, 2, 5, 3}),
-                    {dims[0], channels, dims[2] * factor, dims[3] * factor})};
+                    {dims.at(0), channels, dims.at(2) * factor, dims.at(3) * factor})};
 }
 
 /// [n, c, h * r, w * r] -> [n, c * r * r, h, w].
 Value lower_pixel_unshuffle(const Call& call) {
     const Tensor x = call.tensor("self");
-    const std::int64_t factor = call.integer("downscale_factor");
+    const std::int64_t factor = call.positive("downscale_factor", 1);
     const Dims& dims = x.dims();
-    if (dims.size() != 4 || dims[2] % factor != 0 || dims[3] % factor != 0)
+    if (dims.size() != 4 || dims.at(2) % factor != 0 || dims.at(3) % factor != 0)
         call.refuse("needs [n, c, h, w] with sides that its factor divides");
-    const Tensor apart =
-        reshape(x, {dims[0], dims[1], dims[2] / factor, factor, dims[3] / factor, factor});
-    return {reshape(transpose(apart, {0, 1, 3, 5, 2, 4}),
-                    {dims[0], dims[1] * factor * factor, dims[2] / factor, dims[3] / factor})};
+    const Tensor apart = reshape(
+        x, {dims.at(0), dims.at(1), dims.at(2) / factor, factor, dims.at(3) / factor, factor});
+    return {reshape(
+        transpose(apart, {0, 1, 3, 5, 2, 4}),
+        {dims.at(0), dims.at(1) * factor * factor, dims.at(2) / factor, dims.at(3) / factor})};
 }
 
 Value lower_channel_shuffle(const Call& call) {
     const Tensor x = call.tensor("self");
-    const std::int64_t groups = call.integer("groups");
+    const std::int64_t groups = call.positive("groups", 1);
     const Dims& dims = x.dims();
-    if (dims.size() < 2 || dims[1] % groups != 0) call.refuse("needs channels that divide");
+    if (dims.size() < 2 || dims.at(1) % groups != 0) call.refuse("needs channels that divide");
     Dims apart = dims;
     apart[1] = groups;
-    apart.insert(apart.begin() + 2, dims[1] / groups);
+    apart.insert(apart.begin() + 2, dims.at(1) / groups);
     return {reshape(exchanged(reshape(x, apart), 1, 2), dims)};
 }
 

@@ -39,13 +39,14 @@ Value lower_reshape_as(const Call& call) {
 Value lower_flatten(const Call& call) {
     const Tensor x = call.tensor("self");
     const std::int64_t rank = x.shape().rank();
+    if (rank == 0) return {reshape(x, {1})};
     const std::int64_t first = call.dimension("start_dim", rank, 0);
     const std::int64_t last = call.dimension("end_dim", rank, -1);
-    if (rank == 0) return {reshape(x, {1})};
+    if (last < first) call.refuse("ends before it begins");
     Dims dims(x.dims().begin(), x.dims().begin() + first);
     std::int64_t extent = 1;
     for (std::int64_t i = first; i <= last; ++i)
-        extent *= x.dims()[std::size_t(i)];
+        extent *= x.dims().at(std::size_t(i));
     dims.push_back(extent);
     dims.insert(dims.end(), x.dims().begin() + last + 1, x.dims().end());
     return {reshape(x, dims)};
@@ -54,7 +55,7 @@ Value lower_flatten(const Call& call) {
 Value lower_unflatten(const Call& call) {
     const Tensor x = call.tensor("self");
     const std::int64_t at = call.dimension("dim", x.shape().rank());
-    const Dims sizes = filled_dims(call, call.integers("sizes"), x.dims()[std::size_t(at)]);
+    const Dims sizes = filled_dims(call, call.integers("sizes"), x.dims().at(std::size_t(at)));
     Dims dims = x.dims();
     dims.erase(dims.begin() + at);
     dims.insert(dims.begin() + at, sizes.begin(), sizes.end());
@@ -72,7 +73,8 @@ Value lower_squeeze(const Call& call) {
     Dims dims;
     for (std::int64_t i = 0; i < x.shape().rank(); ++i) {
         const bool is_chosen = std::ranges::find(chosen, i) != chosen.end();
-        if (!is_chosen || x.dims()[std::size_t(i)] != 1) dims.push_back(x.dims()[std::size_t(i)]);
+        if (!is_chosen || x.dims().at(std::size_t(i)) != 1)
+            dims.push_back(x.dims().at(std::size_t(i)));
     }
     return {reshape(x, dims)};
 }
@@ -95,7 +97,7 @@ Tensor permuted_back(const Call& call, const Tensor& operand, const Tensor& valu
     const Dims permutation = permutation_of(call, operand.shape().rank());
     Dims inverse(permutation.size());
     for (std::size_t i = 0; i < permutation.size(); ++i)
-        inverse[std::size_t(permutation[i])] = std::int64_t(i);
+        inverse[std::size_t(permutation.at(i))] = std::int64_t(i);
     return transpose(value, inverse);
 }
 
@@ -127,7 +129,7 @@ Value lower_expand(const Call& call) {
     Dims dims = call.integers("size");
     const std::size_t skipped = dims.size() - std::min(dims.size(), x.dims().size());
     for (std::size_t i = skipped; i < dims.size(); ++i)
-        if (dims[i] == -1) dims[i] = x.dims()[i - skipped];
+        if (dims.at(i) == -1) dims.at(i) = x.dims().at(i - skipped);
     return {expanded(call, x, dims)};
 }
 
@@ -143,7 +145,7 @@ struct Range {
 
 Range range_of(const Call& call, const Tensor& x) {
     const std::int64_t dimension = call.dimension("dim", x.shape().rank(), 0);
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     const auto inside = [&](std::int64_t place) {
         return std::clamp<std::int64_t>(place < 0 ? place + extent : place, 0, extent);
     };
@@ -177,7 +179,7 @@ struct Selected {
 
 Selected selected(const Call& call, const Tensor& x) {
     const std::int64_t dimension = call.dimension("dim", x.shape().rank());
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     const std::int64_t index = call.integer("index");
     const std::int64_t place = index < 0 ? index + extent : index;
     if (place < 0 || place >= extent)
@@ -230,14 +232,14 @@ Value lower_split(const Call& call) {
     const bool is_one = !std::holds_alternative<std::vector<Value>>(call.argument(name).value);
     if (is_one && given[0] < 1) call.refuse("split_size must be at least 1");
     return cut(x, dimension,
-               is_one ? equal_sizes(x.dims()[std::size_t(dimension)], given[0]) : given);
+               is_one ? equal_sizes(x.dims().at(std::size_t(dimension)), given[0]) : given);
 }
 
 Value lower_chunk(const Call& call) {
     const Tensor x = call.tensor("self");
     const std::int64_t dimension = call.dimension("dim", x.shape().rank(), 0);
     const std::int64_t chunks = call.integer("chunks");
-    const std::int64_t extent = x.dims()[std::size_t(dimension)];
+    const std::int64_t extent = x.dims().at(std::size_t(dimension));
     if (chunks < 1) call.refuse("chunks must be at least 1");
     return cut(x, dimension, equal_sizes(extent, (extent + chunks - 1) / chunks));
 }
@@ -246,7 +248,7 @@ Value lower_unbind(const Call& call) {
     const Tensor x = call.tensor("self");
     const std::int64_t dimension = call.dimension("dim", x.shape().rank(), 0);
     std::vector<Tensor> parts;
-    for (std::int64_t i = 0; i < x.dims()[std::size_t(dimension)]; ++i)
+    for (std::int64_t i = 0; i < x.dims().at(std::size_t(dimension)); ++i)
         parts.push_back(without_dimension(part(x, dimension, i, i + 1), dimension));
     return list_of(std::move(parts));
 }

@@ -203,5 +203,84 @@ TEST(Lowering, names_the_node_that_does_not_fit) {
         HasSubstr("tensors must be a list"));
 }
 
+/// A program from an adversary: each is refused with its node, whatever it asks for.
+TEST(Lowering, refuses_what_no_tensor_is) {
+    const auto integers = [](std::vector<std::int64_t> numbers) {
+        std::vector<Argument> list;
+        for (const std::int64_t number : numbers)
+            list.push_back({number});
+        return Argument{std::move(list)};
+    };
+    const std::int64_t huge = std::int64_t{1} << 62;
+    const std::vector<NetworkNode> nodes{
+        node("aten.zeros.default", "n", {{"size", integers({huge, huge})}}),
+        node("aten.zeros.default", "n", {{"size", integers({-1})}}),
+        node("aten.view.default", "n",
+             {{"self", value("x")}, {"size", integers({huge, huge, -1})}}),
+        node("aten.expand.default", "n", {{"self", value("x")}, {"size", integers({huge, 2, 2})}}),
+        node("aten.repeat.default", "n",
+             {{"self", value("x")}, {"repeats", integers({huge, huge})}}),
+        node("aten.arange.start_step", "n",
+             {{"start", {std::int64_t{0}}},
+              {"end", {std::int64_t{9}}},
+              {"step", {std::int64_t{0}}}}),
+        node("aten.arange.default", "n", {{"end", {huge}}}),
+        node("aten.softmax.int", "n", {{"self", value("x")}, {"dim", {std::int64_t{2}}}}),
+        node("aten.roll.default", "n",
+             {{"self", value("x")}, {"shifts", integers({1})}, {"dims", integers({7})}}),
+        node("aten.roll.default", "n", {{"self", value("x")}, {"shifts", integers({})}}),
+        node("aten.conv2d.default", "n", {{"input", value("x")}, {"weight", value("x")}}),
+        node("aten.conv_transpose2d.input", "n", {{"input", value("x")}, {"weight", value("x")}}),
+        node("aten.batch_norm.default", "n", {{"input", value("x")}, {"training", {true}}}),
+        node("aten.layer_norm.default", "n",
+             {{"input", value("x")}, {"normalized_shape", integers({2, 2, 2})}}),
+        node("aten.rms_norm.default", "n",
+             {{"input", value("x")}, {"normalized_shape", integers({2, 2, 2})}}),
+        node("aten.group_norm.default", "n",
+             {{"input", value("x")}, {"num_groups", {std::int64_t{0}}}}),
+        node("aten.channel_shuffle.default", "n",
+             {{"self", value("x")}, {"groups", {std::int64_t{0}}}}),
+        node("aten.pixel_shuffle.default", "n",
+             {{"self", value("x")}, {"upscale_factor", {std::int64_t{0}}}}),
+        node("aten.max_pool2d.default", "n",
+             {{"self", value("x")}, {"kernel_size", integers({2})}}),
+        node("aten.unfold.default", "n",
+             {{"self", value("x")},
+              {"dimension", {std::int64_t{0}}},
+              {"size", {std::int64_t{1}}},
+              {"step", {std::int64_t{0}}}}),
+        node("aten.chunk.default", "n", {{"self", value("x")}, {"chunks", {std::int64_t{0}}}}),
+        node("aten.split.Tensor", "n", {{"self", value("x")}, {"split_size", {std::int64_t{-1}}}}),
+        node("aten.select.int", "n",
+             {{"self", value("x")}, {"dim", {std::int64_t{0}}}, {"index", {std::int64_t{9}}}}),
+        node("aten.gather.default", "n",
+             {{"self", value("x")}, {"dim", {std::int64_t{5}}}, {"index", value("x")}}),
+        node("aten.index.Tensor", "n",
+             {{"self", value("x")}, {"indices", {std::vector<Argument>(5, value("x"))}}}),
+        node("aten.embedding.default", "n", {{"weight", {2.0}}, {"indices", value("x")}}),
+        node("aten.scaled_dot_product_attention.default", "n",
+             {{"query", {1.0}}, {"key", {1.0}}, {"value", {1.0}}}),
+        node("aten.lstm.input", "n",
+             {{"input", value("x")},
+              {"hx", {std::vector<Argument>{}}},
+              {"params", {std::vector<Argument>{}}},
+              {"num_layers", {std::int64_t{1}}}}),
+        node("aten.dropout.default", "x", {{"input", value("x")}, {"p", {0.5}}}),
+        node("_operator.floordiv", "n", {{"a", {std::int64_t{1}}}, {"b", {std::int64_t{0}}}}),
+        node("_operator.pow", "n", {{"a", {std::int64_t{10}}}, {"b", {std::int64_t{99}}}})};
+    for (const NetworkNode& one : nodes)
+        EXPECT_THAT(message_of(network_of({one}, one.name)), HasSubstr(one.op)) << one.op;
+}
+
+TEST(Lowering, ends_for_views_of_views_without_end) {
+    std::vector<NetworkNode> nodes;
+    std::string last = "x";
+    for (int i = 0; i < 2000; ++i) {
+        nodes.push_back(node("aten.t.default", "v" + std::to_string(i), {{"self", value(last)}}));
+        last = nodes.back().name;
+    }
+    EXPECT_THAT(message_of(network_of(nodes, last)), HasSubstr("view of a view"));
+}
+
 }    // namespace
 }    // namespace slipway::import
