@@ -101,6 +101,15 @@ class ResultCommands(CommandTestCase):
         self.assertEqual(shape(said), "<n> file, <n> bytes, format csv\npushed (<ds>) ready\n")
         self.assertRegex(self.ok("dataset", "delete", "pushed", "--yes"), r"^ds_\w+ deleted\n$")
 
+    def test_upload(self):
+        (self.folder / "network.pt2").write_bytes(b"the bytes of a network")
+        said = self.ok("upload", self.folder / "network.pt2")
+        self.assertRegex(said, r"^upl_\w+\n$")
+        self.assertEqual(self.ok("upload", self.folder / "network.pt2"), said, "the same bytes are kept once")
+        refused = run("upload", self.folder / "absent", home=self.service.home, check=None)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("absent", refused.stderr)
+
     def test_dataset_show(self):
         self.assertIn('"name": "points"', self.ok("dataset", "show", "points"))
 
