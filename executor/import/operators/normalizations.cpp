@@ -50,6 +50,11 @@ Tensor batch_norm(const Call& call, bool relu_follows) {
         if (pass.training) require_variance(call, x);
         return relu_follows ? norm.relu(x, pass) : norm(x, pass);
     }
+    // Weights that are standardised: the same in training and evaluation, whatever the batch.
+    if (by_batch && x.node().placement == Placement::replicated) {
+        const Tensor y = batch_norm_training(x, norm.weight, norm.bias, norm.epsilon, 1).y;
+        return relu_follows ? relu(y) : y;
+    }
     if (by_batch || !has_statistics)    // torch's track_running_stats=False: always by the batch
         call.refuse(
             "has no running statistics, so evaluation would depend on the other samples of "

@@ -13,14 +13,14 @@ namespace {
 
 enum class Kernel { nearest, linear, cubic };
 
-/// How far an input element counts at a distance (in elements) from an output element's place.
-Tensor weight_at(const Tensor& distance, Kernel kernel) {
+/// How much an input element counts at a distance (in elements) from an output element's place.
+///   a  the parameter of the cubic kernel: -0.75, and -0.5 where an image is smoothed as PIL does
+Tensor weight_at(const Tensor& distance, Kernel kernel, double a) {
     const auto number = [&](double value) {
         return broadcast(number_like(distance, value), distance.dims());
     };
     const Tensor d = abs(distance);
     if (kernel == Kernel::linear) return maximum(number(1) - d, number(0));
-    constexpr double a = -0.75;    // torch's cubic convolution
     const Tensor near = ((number(a + 2) * d - number(a + 3)) * d) * d + number(1);
     const Tensor far = ((number(a) * d - number(5 * a)) * d + number(8 * a)) * d - number(4 * a);
     return select(compare(d, number(1), Comparison::le), near,
@@ -30,6 +30,7 @@ Tensor weight_at(const Tensor& distance, Kernel kernel) {
 struct Side {
     std::int64_t in, out;
     bool aligns_corners;
+    bool smooths;        ///< a smaller image is the mean of what lies under each of its pixels
     double scale = 0;    ///< out / in where the call says so
 };
 
@@ -53,10 +54,17 @@ Tensor shares(const Side& side, Kernel kernel) {
     Tensor place = side.aligns_corners
                        ? out * number(step, dims)
                        : (out + number(0.5, dims)) * number(step, dims) - number(0.5, dims);
+    if (side.smooths) {    // the kernel is as wide as an output element, and cut off at the ends
+        const double width = std::max(1.0, step);
+        const Tensor weights = weight_at((in - place) * number(1 / width, dims), kernel, -0.5);
+        const Tensor sums = reduce(weights, {0}, Reduction::add);
+        return weights / broadcast_in_dim(sums, dims, {1});
+    }
+    constexpr double a = -0.75;
     const double last = double(side.in - 1);
     if (kernel == Kernel::linear) {
         place = clamp(constant(0), place, constant(last));
-        return weight_at(in - place, kernel);
+        return weight_at(in - place, kernel, a);
     }
     // Elements beyond the ends are the end: their weights come to it.
     Tensor sum = number(0, dims);
@@ -64,7 +72,7 @@ Tensor shares(const Side& side, Kernel kernel) {
     for (int tap = -1; tap <= 2; ++tap) {
         const Tensor at = first + number(tap, dims);
         const Tensor inside = clamp(constant(0), at, constant(last));
-        const Tensor weight = weight_at(place - at, kernel);
+        const Tensor weight = weight_at(place - at, kernel, a);
         sum = sum + select(compare(in, inside, Comparison::eq), weight, number(0, dims));
     }
     return sum;
@@ -80,7 +88,7 @@ Tensor resized(const Call& call, const Tensor& x, std::int64_t dimension, const 
 }
 
 /// [n, c, h, w], to output_size or by scale_factors.
-template <Kernel kernel>
+template <Kernel kernel, bool smooths = false>
 Value lower_resize(const Call& call) {
     Tensor x = as_floating(call.tensor(call.has("input") ? "input" : "self"));
     constexpr std::size_t count = 2;
@@ -88,7 +96,8 @@ Value lower_resize(const Call& call) {
     for (std::size_t i = 0; i < count; ++i) {
         Side side{.in = x.dims().at(2 + i),
                   .out = 0,
-                  .aligns_corners = call.flag("align_corners", false)};
+                  .aligns_corners = call.flag("align_corners", false),
+                  .smooths = smooths};
         if (call.has("output_size")) {
             side.out = call.integers("output_size", count, 1)[i];
         } else {
@@ -108,6 +117,8 @@ Value lower_resize(const Call& call) {
 }
 
 constexpr auto resize_table = std::to_array<OperatorRow>({
+    {"aten._upsample_bicubic2d_aa", lower_resize<Kernel::cubic, true>},
+    {"aten._upsample_bilinear2d_aa", lower_resize<Kernel::linear, true>},
     {"aten.upsample_bicubic2d", lower_resize<Kernel::cubic>},
     {"aten.upsample_bilinear2d", lower_resize<Kernel::linear>},
     {"aten.upsample_nearest2d", lower_resize<Kernel::nearest>},

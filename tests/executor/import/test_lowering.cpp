@@ -231,7 +231,7 @@ TEST(Lowering, refuses_what_no_tensor_is) {
         node("aten.roll.default", "n", {{"self", value("x")}, {"shifts", integers({})}}),
         node("aten.conv2d.default", "n", {{"input", value("x")}, {"weight", value("x")}}),
         node("aten.conv_transpose2d.input", "n", {{"input", value("x")}, {"weight", value("x")}}),
-        node("aten.batch_norm.default", "n", {{"input", value("x")}, {"training", {true}}}),
+        node("aten.batch_norm.default", "n", {{"input", value("x")}, {"training", {false}}}),
         node("aten.layer_norm.default", "n",
              {{"input", value("x")}, {"normalized_shape", integers({2, 2, 2})}}),
         node("aten.rms_norm.default", "n",

@@ -188,6 +188,10 @@ def cases():
     yield "upsample_bilinear2d.vec", [image, None, False, [2.0, 1.5]]
     yield "upsample_bicubic2d.vec", [image, [10, 9], False, None]
     yield "upsample_bicubic2d.vec", [image, [10, 9], True, None]
+    for size in ([14, 9], [3, 4], [7, 6]):
+        yield "_upsample_bicubic2d_aa.vec", [image, size, False, None]
+        yield "_upsample_bilinear2d_aa.vec", [image, size, False, None]
+    yield "batch_norm.default", [draw(1, 3, 8), draw(3), draw(3), None, None, True, 0.0, 1e-5, True]
     yield "embedding.default", [draw(7, 3), whole(2, 4, below=7)]
     yield "index_select.default", [x, 1, whole(5, below=3)]
     yield "index.Tensor", [x, [None, whole(2, 2, below=3)]]
