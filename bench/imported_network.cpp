@@ -32,13 +32,13 @@ const Array& found(const Safetensors& file, const char* name) {
 }
 
 std::vector<NamedArray> computed(const char* path, const Safetensors& batch) {
-    const import::ExportedProgram program = import::read_exported_program(path);
+    const importer::ExportedProgram program = importer::read_exported_program(path);
     const Array &features = found(batch, "features"), &labels = found(batch, "labels");
     const Dims& dims = features.shape().dims;
     ParameterList parameters;
     const auto outputs = found(batch, "outputs").as<std::int32_t>()[0];
-    const auto network = import::ImportedNetwork::create(
-        parameters, std::make_shared<const import::Network>(program.network), program.values,
+    const auto network = importer::ImportedNetwork::create(
+        parameters, std::make_shared<const importer::Network>(program.network), program.values,
         {.sample_dims = {dims.begin() + 1, dims.end()}, .outputs = outputs, .batch_size = dims[0]});
     Graph graph;
     std::vector<Value> values;

@@ -1,5 +1,7 @@
 #include "executor/checkpoint/export_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,23 +13,22 @@ namespace slipway {
 
 namespace {
 
-/// The trainer's own words: other names of tensors, each with the name it is stored under.
-std::map<std::string, std::string> aliases_of(const TrainingState& state) {
+/// What the trainer has said of names, by the member that holds it; nothing when it is absent.
+template <class Names>
+Names names_in(const TrainingState& state, const char* member) {
     const auto details = nlohmann::json::parse(state.details, nullptr, false);
-    if (!details.is_object() || !details.contains("aliases")) return {};
+    if (!details.is_object() || !details.contains(member)) return {};
     try {
-        return details.at("aliases").get<std::map<std::string, std::string>>();
+        return details.at(member).get<Names>();
     } catch (const nlohmann::json::exception& problem) {
-        throw Error{ErrorCode::data_loss,
-                    std::string("the names of tied tensors are damaged: ") + problem.what()};
+        throw Error{
+            ErrorCode::data_loss,
+            fmt::format("the names of its tensors ({}) are damaged: {}", member, problem.what())};
     }
 }
 
 /// Tensors that no state dict has.
-void drop_constants(std::vector<NamedArray>& weights, const TrainingState& state) {
-    const auto details = nlohmann::json::parse(state.details, nullptr, false);
-    if (!details.is_object() || !details.contains("constants")) return;
-    const auto names = details.at("constants").get<std::vector<std::string>>();
+void drop_constants(std::vector<NamedArray>& weights, const std::vector<std::string>& names) {
     std::erase_if(weights, [&](const NamedArray& weight) {
         return std::ranges::find(names, weight.name) != names.end();
     });
@@ -67,11 +68,13 @@ WrittenFile export_weights(const std::filesystem::path& checkpoint,
     Checkpoint loaded = load_checkpoint(checkpoint).value();
     if (options.raw) take_raw(loaded.weights, loaded.optimizer);
     loaded.optimizer.clear();
-    drop_constants(loaded.weights, loaded.state);
+    drop_constants(loaded.weights, names_in<std::vector<std::string>>(loaded.state, "constants"));
     if (options.dtype == DType::bf16)
         for (NamedArray& weight : loaded.weights)
             weight.array = rounded(weight.array);
-    add_aliases(loaded.weights, aliases_of(loaded.state));
+    // Other names of tensors, each with the name it is stored under.
+    add_aliases(loaded.weights,
+                names_in<std::map<std::string, std::string>>(loaded.state, "aliases"));
     return write_safetensors(file, loaded.weights, {{"format", "pt"}});
 }
 

@@ -17,6 +17,7 @@
 
 #include "executor/checkpoint/durable_file.h"
 #include "executor/checkpoint/safetensors_header.h"
+#include "executor/tensor/float16.h"
 
 namespace slipway {
 
@@ -86,25 +87,13 @@ private:
     std::int64_t size_ = -1;
 };
 
-/// Of binary16 (IEEE 754): every value of it is one of f32.
-float widened(std::uint16_t half) {
-    const int exponent = (half >> 10) & 31;
-    const int fraction = half & 1023;
-    const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
-    if (exponent == 31)
-        return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
-                             : std::numeric_limits<float>::quiet_NaN();
-    if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
-    return sign * std::ldexp(float(1024 + fraction), exponent - 25);
-}
-
 /// Reads the tensor's bytes at `offset`; false when they cannot be read.
 bool read_array(const Source& source, const TensorEntry& entry, std::int64_t offset, Array& array) {
     if (entry.file_type.empty())
         return source.read({array.bytes(), std::size_t(array.byte_count())}, offset);
     std::vector<std::uint16_t> halves(std::size_t(array.shape().element_count()));
     if (!source.read(std::as_writable_bytes(std::span(halves)), offset)) return false;
-    std::ranges::transform(halves, array.as<float>().begin(), widened);
+    std::ranges::transform(halves, array.as<float>().begin(), widened_float16);
     return true;
 }
 

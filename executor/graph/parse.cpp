@@ -11,6 +11,7 @@
 
 #include "api/base/error.h"
 #include "executor/graph/op_table.h"
+#include "executor/tensor/find_dtype.h"
 
 // Text is read line by line, and each node is made by the same function that a trace calls, so that
 // shape rules and constraints check it; what a rule rejects is told with its line. A table says how
@@ -55,9 +56,7 @@ Dims parse_dims(const std::string& text) {
 }
 
 DType parse_dtype(const std::string& text) {
-    for (const DType dtype : {DType::pred, DType::u8, DType::u32, DType::i32, DType::i64,
-                              DType::bf16, DType::f32, DType::f64})
-        if (to_string(dtype) == text) return dtype;
+    if (const auto dtype = find_dtype(text)) return *dtype;
     refuse("no dtype: " + text);
 }
 

@@ -7,7 +7,7 @@
 
 #include "api/base/error.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 std::string described(const NetworkNode& node) {
     return node.module.empty() ? fmt::format("{} (node {})", node.op, node.name)
@@ -165,4 +165,4 @@ Dims Call::dimensions(std::string_view name, std::int64_t rank) const {
     return list;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

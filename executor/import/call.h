@@ -14,7 +14,7 @@
 #include "executor/nn/forward_pass.h"
 
 /// What an operator is lowered from.
-namespace slipway::import {
+namespace slipway::importer {
 
 /// A value while a network is traced: a tensor, or something that is known before it runs. Sizes
 /// are numbers here: a network is traced for the batch that it gets.
@@ -87,4 +87,4 @@ private:
 /// "aten.conv2d.default (node conv2d_3 of layer1.0.conv1)".
 std::string described(const NetworkNode& node);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -13,7 +13,7 @@
 #include "executor/import/exported_program/program.h"
 #include "executor/import/exported_program/values.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace fs = std::filesystem;
 
@@ -59,4 +59,4 @@ ExportedProgram read_exported_program(const fs::path& path, const ReadLimits& li
     }
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -6,7 +6,7 @@
 #include "executor/checkpoint/safetensors.h"
 #include "executor/import/network.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 /// What torch.export.save has written (.pt2, schema 8): the graph before decomposition, and the
 /// values of parameters, buffers and constants by the names of the state dict. 16-bit floating
@@ -27,4 +27,4 @@ struct ReadLimits {
 ExportedProgram read_exported_program(const std::filesystem::path& path,
                                       const ReadLimits& limits = {});
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

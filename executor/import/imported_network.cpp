@@ -12,7 +12,7 @@
 #include "executor/import/lowering.h"
 #include "executor/import/operators/parts.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -233,4 +233,4 @@ ImportedNetwork ImportedNetwork::create(ParameterList& parameters,
     return imported;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -9,7 +9,7 @@
 #include "executor/import/network.h"
 #include "executor/nn/forward_pass.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 /// A user's network, ready to train (model.arch imported). What trains is decided by what the file
 /// says of each tensor: parameters train unless the module has frozen them; running statistics that
@@ -36,4 +36,4 @@ struct ImportedNetwork {
     Tensor operator()(const Tensor& x, ForwardPass& pass) const { return forward(x, pass); }
 };
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

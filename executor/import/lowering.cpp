@@ -16,7 +16,7 @@
 #include "executor/import/operator_table.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -195,7 +195,7 @@ private:
         add_views(node, nullptr);
     }
 
-    /// Each write costs as many views as share its memory: no module has so many.
+    /// A write costs a step for each view that shares its memory; modules take a few of them.
     void count_work(const NetworkNode& node) {
         constexpr std::int64_t work_max = 100'000;
         if (++work_ > work_max)
@@ -294,4 +294,4 @@ double highest_dropout(const Network& network) {
     return highest;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -6,7 +6,7 @@
 
 #include "executor/import/call.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 /// Traces a network.
 ///   inputs  the values of its inputs by their names in the graph
@@ -26,4 +26,4 @@ std::vector<MissingOperator> missing_operators(const Network& network);
 /// The highest rate at which the network drops anything; 0: it does not.
 double highest_dropout(const Network& network);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

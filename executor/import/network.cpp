@@ -11,8 +11,9 @@
 
 #include "api/base/error.h"
 #include "api/base/parsed_json.h"
+#include "executor/tensor/find_dtype.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -63,8 +64,6 @@ Argument decode_argument(const Json& json) {
 }
 
 constexpr std::array<std::string_view, 4> kind_words{"parameter", "buffer", "constant", "sample"};
-constexpr std::array dtypes{DType::pred, DType::u8,   DType::u32, DType::i32,
-                            DType::i64,  DType::bf16, DType::f32, DType::f64};
 
 InputKind kind_of(const std::string& word) {
     const auto found = std::ranges::find(kind_words, word);
@@ -73,12 +72,9 @@ InputKind kind_of(const std::string& word) {
     return InputKind(found - kind_words.begin());
 }
 
-DType dtype_of(const std::string& word) {
-    const auto found =
-        std::ranges::find(dtypes, word, [](DType dtype) { return std::string(to_string(dtype)); });
-    if (found == dtypes.end())
-        throw Error(ErrorCode::data_loss, "the stored network has an input of type " + word);
-    return *found;
+DType dtype_named(const std::string& word) {
+    if (const auto dtype = find_dtype(word)) return *dtype;
+    throw Error(ErrorCode::data_loss, "the stored network has an input of type " + word);
 }
 
 Json encode(const NetworkInput& input) {
@@ -98,7 +94,7 @@ NetworkInput decode_input(const Json& json) {
     NetworkInput input{.kind = kind_of(json.at("kind")),
                        .name = json.at("name"),
                        .target = json.at("target"),
-                       .dtype = dtype_of(json.at("dtype")),
+                       .dtype = dtype_named(json.at("dtype")),
                        .dims = json.at("dims").get<Dims>(),
                        .requires_grad = json.at("requires_grad"),
                        .persistent = json.at("persistent"),
@@ -160,12 +156,16 @@ std::string encode_network(const Network& network) {
 }
 
 Network decode_network(const std::string& text) {
+    const Result<ParsedJson> parsed = parse_json(text, stored_limits);
+    if (!parsed)
+        throw Error(ErrorCode::data_loss,
+                    std::string("the stored network is damaged: ") + parsed.error().what());
     try {
-        return decode(parse_json(text, stored_limits).value().value);
+        return decode(parsed->value);
     } catch (const Json::exception& error) {
         throw Error(ErrorCode::data_loss,
                     std::string("the stored network is damaged: ") + error.what());
     }
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

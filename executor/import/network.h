@@ -11,7 +11,7 @@
 /// A network as an exporter wrote it: one neutral form for every kind of file. Nodes stand in the
 /// order in which they run and name the values they read. Operators have the names of PyTorch's
 /// ATen library (operator_table.h has those that can be trained).
-namespace slipway::import {
+namespace slipway::importer {
 
 /// The name of a value in the graph: an input, or the result of a node.
 struct ValueName {
@@ -78,4 +78,4 @@ Network decode_network(const std::string& text);
 /// The name of the file of a checkpoint that has it.
 inline constexpr const char* network_file_name = "network.json";
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

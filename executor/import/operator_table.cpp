@@ -7,7 +7,7 @@
 
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -67,4 +67,4 @@ bool writes_operand(std::string_view op) {
     return parts_of(op).writes;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

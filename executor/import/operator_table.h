@@ -5,7 +5,7 @@
 
 #include "executor/import/call.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 /// Traces one operator. Several results are a list.
 using Lower = Value (*)(const Call& call);
@@ -34,4 +34,4 @@ const OperatorRow* find_operator(std::string_view op);
 /// Whether the operator writes to its first operand: "aten.relu_.default".
 bool writes_operand(std::string_view op);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

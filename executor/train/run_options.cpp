@@ -48,9 +48,7 @@ Init initial_values(const AttemptPlan& plan) {
 }
 
 NetworkSource network_source(const AttemptPlan& plan) {
-    if (plan.resume_from) return *plan.resume_from;
-    if (plan.network_from) return *plan.network_from;
-    return plan.init_from.value_or(NetworkSource());
+    return plan.resume_from ? *plan.resume_from : plan.network_from.value_or(NetworkSource());
 }
 
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {

@@ -26,8 +26,8 @@ int part_threads(const AttemptPlan& plan);
 /// What the weights begin with. A resumed run has values of its own: none are drawn.
 Init initial_values(const AttemptPlan& plan);
 
-/// Where the run's network is read from, if it is imported: the checkpoint that it goes on from or
-/// begins with has it as well as the user's file, which may be gone by then.
+/// Where the run's network is read from, if it is imported: the checkpoint that it resumes from has
+/// it, as the user's file may be gone by then.
 NetworkSource network_source(const AttemptPlan& plan);
 
 /// The machine code of earlier jobs; null without a folder. A folder that cannot be used costs the

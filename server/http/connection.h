@@ -48,7 +48,7 @@ struct ServerCore {
             if (route.gather) gathering.try_emplace(&route, workers, route.gather);
     }
 
-    /// Of a lane with so many threads. More of one client than two for each CPU would only slow
+    /// Of a lane with `threads` threads. More of one client than two for each CPU would only slow
     /// others down.
     FairLaneLimits limits_of(std::size_t threads) const {
         const std::size_t cpus = std::thread::hardware_concurrency();

@@ -11,11 +11,11 @@ namespace slipway {
 namespace {
 
 /// What is said of a network that is built for samples of four columns.
-std::string built(const import::ExportedProgram& program) {
+std::string built(const importer::ExportedProgram& program) {
     ParameterList parameters;
     try {
-        import::ImportedNetwork::create(
-            parameters, std::make_shared<const import::Network>(program.network), program.values,
+        importer::ImportedNetwork::create(
+            parameters, std::make_shared<const importer::Network>(program.network), program.values,
             {.sample_dims = {4}, .outputs = 2, .batch_size = 2});
     } catch (const Error& error) {
         check(error.code() == ErrorCode::invalid_argument, "what does not fit is said as such");
@@ -29,14 +29,14 @@ std::string built(const import::ExportedProgram& program) {
 std::string run_exported_program(std::span<const std::byte> input) {
     const TempFolder folder;
     const auto file = folder.write("network.pt2", text_of(input));
-    import::ExportedProgram program;
+    importer::ExportedProgram program;
     try {
-        program = import::read_exported_program(
+        program = importer::read_exported_program(
             file, {.program_bytes_max = 1 << 20, .values_bytes_max = 1 << 22});
     } catch (const Error& error) {
         return error.what();
     }
-    check(import::decode_network(import::encode_network(program.network)) == program.network,
+    check(importer::decode_network(importer::encode_network(program.network)) == program.network,
           "a network is the same after it was stored");
     return built(program);
 }

@@ -64,6 +64,14 @@ def _in_training_mode(module: Module) -> Iterator[None]:
             part.training = training
 
 
+def _trained(service: Client, job: Mapping[str, Any]) -> dict[str, Any]:
+    """The best checkpoint; the last one of a job without validation."""
+    try:
+        return service.checkpoint_of(job)
+    except LookupError:
+        return service.checkpoint_of(job, "last")
+
+
 def _with_defaults(train: Mapping[str, Any]) -> dict[str, Any]:
     """What a job must say: an optimizer and a length."""
     length = {} if "steps" in train or "epochs" in train else {"epochs": 10}
@@ -73,7 +81,7 @@ def _with_defaults(train: Mapping[str, Any]) -> dict[str, Any]:
 def train(module: Module, example: Tensor | tuple[Tensor, ...], *, data: str | Mapping[str, Any],
           task: str | Mapping[str, Any] = "classification", train: Mapping[str, Any] | None = None, cores: int = 1,
           set: Changes | None = None, client: Client | None = None, load: bool = True, progress: bool = True) -> Any:
-    """Trains the module and loads the weights of the best checkpoint into it; returns the job.
+    """Trains the module and loads the weights of the best checkpoint into it, of the last one without validation; returns the job.
 
     example   what the module is called with: a tensor of at least two samples
     data      a dataset by name or id, or the `data` of a job
@@ -98,6 +106,5 @@ def train(module: Module, example: Tensor | tuple[Tensor, ...], *, data: str | M
     }
     job = service.wait(service.submit(spec, set=set), progress=progress)
     if load:
-        weights = service.load_weights(service.checkpoint_of(job), "torch")
-        module.load_state_dict(weights, strict=True)
+        module.load_state_dict(service.load_weights(_trained(service, job), "torch"), strict=True)
     return job

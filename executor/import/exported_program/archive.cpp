@@ -11,7 +11,7 @@
 #include "api/base/error.h"
 #include "api/base/parsed_json.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -119,4 +119,4 @@ Dims stored_dims(const Json& meta, const std::string& name) {
     return dims;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -12,7 +12,7 @@
 #include "executor/tensor/shape.h"
 
 /// What the parts of the reader of torch.export's archives share.
-namespace slipway::import {
+namespace slipway::importer {
 
 /// errors  always invalid_argument
 [[noreturn]] void refuse_program(const std::string& message);
@@ -52,4 +52,4 @@ const StoredType& stored_type(const Json& meta, const std::string& name);
 /// Its extents; one that depends on the batch is -1.
 Dims stored_dims(const Json& meta, const std::string& name);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

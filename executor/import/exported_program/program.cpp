@@ -9,7 +9,7 @@
 
 #include "executor/import/exported_program/archive.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -240,4 +240,4 @@ Network network_of(const Json& program) {
     return network;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

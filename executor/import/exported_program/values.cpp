@@ -6,14 +6,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <span>
 
 #include "api/base/error.h"
+#include "executor/tensor/float16.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -64,18 +64,6 @@ Placed placed(const NetworkInput& input, const Json& entry) {
     return place;
 }
 
-float half_to_float(std::uint16_t half) {
-    const std::uint32_t sign = std::uint32_t(half & 0x8000) << 16;
-    const int exponent = (half >> 10) & 0x1f;
-    const std::uint32_t fraction = half & 0x3ff;
-    if (exponent == 0) {
-        const float value = std::ldexp(float(fraction), -24);
-        return sign != 0 ? -value : value;
-    }
-    const std::uint32_t wide = exponent == 0x1f ? 0xff : std::uint32_t(exponent + 127 - 15);
-    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
-
 template <class T>
 T stored(const std::byte* at) {
     T value;
@@ -103,7 +91,7 @@ void put(const StoredType& type, const std::byte* from, Array& array, std::int64
             array.as<std::int64_t>()[at] = stored<std::int64_t>(from);
             return;
         case 6:
-            array.as<float>()[at] = half_to_float(stored<std::uint16_t>(from));
+            array.as<float>()[at] = widened_float16(stored<std::uint16_t>(from));
             return;
         case 7:
             array.as<float>()[at] = stored<float>(from);
@@ -115,8 +103,7 @@ void put(const StoredType& type, const std::byte* from, Array& array, std::int64
             array.as<bool>()[at] = stored<std::uint8_t>(from) != 0;
             return;
         default:
-            array.as<float>()[at] =
-                std::bit_cast<float>(std::uint32_t(stored<std::uint16_t>(from)) << 16);
+            array.as<float>()[at] = float(stored<BFloat16>(from));
     }
 }
 
@@ -252,4 +239,4 @@ std::vector<NamedArray> read_values(const ArchiveMembers& members,
     return values;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

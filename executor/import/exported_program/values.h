@@ -7,7 +7,7 @@
 #include "executor/import/exported_program/archive.h"
 #include "executor/import/network.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 /// The values of a network's parameters, buffers and constants, in the order of its inputs. Fills
 /// in which of them are one tensor (NetworkInput::shares).
@@ -17,4 +17,4 @@ std::vector<NamedArray> read_values(const ArchiveMembers& members,
                                     const ArchiveDocuments& documents, Network& network,
                                     std::int64_t bytes_max);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

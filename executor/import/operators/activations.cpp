@@ -2,7 +2,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -159,4 +159,4 @@ std::span<const OperatorRow> activation_rows() {
     return activations_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

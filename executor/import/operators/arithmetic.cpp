@@ -4,7 +4,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::span<const OperatorRow> arithmetic_rows() {
     return arithmetic_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

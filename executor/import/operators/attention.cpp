@@ -9,7 +9,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::span<const OperatorRow> attention_rows() {
     return attention_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -4,7 +4,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -91,4 +91,4 @@ std::span<const OperatorRow> comparison_rows() {
     return comparisons_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -4,7 +4,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -154,4 +154,4 @@ std::span<const OperatorRow> creation_rows() {
     return creation_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -6,7 +6,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::span<const OperatorRow> index_rows() {
     return indices_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::span<const OperatorRow> normalization_rows() {
     return normalizations_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

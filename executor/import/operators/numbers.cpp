@@ -8,7 +8,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -151,4 +151,4 @@ std::span<const OperatorRow> number_rows() {
     return numbers_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace slipway::import {
+namespace slipway::importer {
 
 DType array_type(DType stored) {
     if (stored == DType::pred) return DType::pred;
@@ -248,4 +248,4 @@ Value list_of(std::vector<Tensor> tensors) {
     return {std::move(values)};
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -7,7 +7,7 @@
 #include "executor/import/operator_table.h"
 
 /// What the operators are lowered with.
-namespace slipway::import {
+namespace slipway::importer {
 
 /// Whole numbers are i32 here, floating ones f32: PyTorch's i64 is a habit of its indices.
 DType array_type(DType stored);
@@ -45,7 +45,7 @@ Tensor part(const Tensor& x, std::int64_t dimension, std::int64_t start, std::in
             std::int64_t step = 1);
 Tensor without_dimension(const Tensor& x, std::int64_t dimension);
 Tensor with_dimension(const Tensor& x, std::int64_t dimension);
-/// Each element of a dimension so many times, one behind the other.
+/// Each element of a dimension `times` times, one behind the other.
 Tensor repeated_elements(const Call& call, const Tensor& x, std::int64_t dimension,
                          std::int64_t times);
 /// The permutation that exchanges two dimensions.
@@ -72,4 +72,4 @@ Value list_of(Tensors... tensors) {
 }
 Value list_of(std::vector<Tensor> tensors);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -7,7 +7,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -171,4 +171,4 @@ std::span<const OperatorRow> pool_rows() {
     return pools_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

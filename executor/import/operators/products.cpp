@@ -6,7 +6,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::span<const OperatorRow> product_rows() {
     return products_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -7,7 +7,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::span<const OperatorRow> random_rows() {
     return random_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -5,7 +5,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -128,4 +128,4 @@ std::span<const OperatorRow> recurrent_rows() {
     return recurrent_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

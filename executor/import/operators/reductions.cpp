@@ -6,7 +6,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -199,4 +199,4 @@ std::span<const OperatorRow> reduction_rows() {
     return reductions_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

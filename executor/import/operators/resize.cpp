@@ -7,7 +7,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::span<const OperatorRow> resize_rows() {
     return resize_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

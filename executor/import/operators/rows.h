@@ -5,7 +5,7 @@
 #include "executor/import/operator_table.h"
 
 /// The rows of each family of operators: a file each.
-namespace slipway::import {
+namespace slipway::importer {
 
 std::span<const OperatorRow> activation_rows();
 std::span<const OperatorRow> arithmetic_rows();
@@ -28,4 +28,4 @@ std::span<const OperatorRow> view_rows();
 /// aten.batch_norm whose only reader is a relu: as one operation it moves less memory.
 Tensor batch_norm_then_relu(const Call& call);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

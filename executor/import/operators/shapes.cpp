@@ -8,7 +8,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -240,4 +240,4 @@ std::span<const OperatorRow> shape_rows() {
     return shapes_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -1,5 +1,5 @@
 // Views show the elements of their operand in another arrangement. A write to a view is a write to
-// its operand: the function beside each row makes the operand anew with the view's part replaced.
+// its operand: the function beside each row gives the operand with the view's part replaced.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <array>
@@ -10,7 +10,7 @@
 #include "executor/import/operators/parts.h"
 #include "executor/import/operators/rows.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace {
 
@@ -302,4 +302,4 @@ std::span<const OperatorRow> view_rows() {
     return views_table;
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

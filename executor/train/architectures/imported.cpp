@@ -13,27 +13,32 @@ namespace slipway {
 namespace {
 
 /// From a checkpoint the graph alone: its values are loaded as those of any network.
-import::ExportedProgram read_program(const NetworkSource& source){
-    if (source.empty()) throw TrainError(
-        "spec_error", "model.from names no file, and no checkpoint has the network");
-if (!std::filesystem::is_directory(source)) return import::read_exported_program(source);
-const std::filesystem::path path = source / import::network_file_name;
-std::ifstream file(path, std::ios::binary);
-if (!file)
-    throw TrainError("checkpoint_incompatible",
-                     fmt::format("{} has no {}: it is not of an imported network",
-                                 source.filename().string(), import::network_file_name));
-return {.network = import::decode_network({std::istreambuf_iterator<char>(file), {}}),
-        .values = {}};
-}    // namespace
+importer::ExportedProgram read_program(const NetworkSource& source) {
+    if (source.empty())
+        throw TrainError("spec_error",
+                         "model.from names no file, and no checkpoint has the network");
+    if (!std::filesystem::is_directory(source)) return importer::read_exported_program(source);
+    std::ifstream file(source / importer::network_file_name, std::ios::binary);
+    if (!file)
+        throw TrainError("checkpoint_incompatible",
+                         fmt::format("{} has no {}: it is not of an imported network",
+                                     source.filename().string(), importer::network_file_name));
+    try {
+        return {.network = importer::decode_network({std::istreambuf_iterator<char>(file), {}}),
+                .values = {}};
+    } catch (const Error& error) {
+        throw TrainError(unusable_reason(error),
+                         fmt::format("{}: {}", source.filename().string(), error.what()));
+    }
+}
 
-}    // namespace slipway
+}    // namespace
 
 void build_imported(Model& model, Init&, const NetworkRequest& request) {
     try {
-        const import::ExportedProgram program = read_program(request.source);
-        const import::ImportedNetwork network = import::ImportedNetwork::create(
-            model.parameters, std::make_shared<const import::Network>(program.network),
+        const importer::ExportedProgram program = read_program(request.source);
+        const importer::ImportedNetwork network = importer::ImportedNetwork::create(
+            model.parameters, std::make_shared<const importer::Network>(program.network),
             program.values,
             {.sample_dims = request.sample_dims,
              .outputs = request.classes,
@@ -43,7 +48,7 @@ void build_imported(Model& model, Init&, const NetworkRequest& request) {
         model.head = network.head;
         model.warning = network.warning;
         model.forward = network;
-        model.files = {{import::network_file_name, import::encode_network(program.network)}};
+        model.files = {{importer::network_file_name, importer::encode_network(program.network)}};
     } catch (const TrainError&) {
         throw;
     } catch (const Error& error) {    // a file that does not fit is the user's to change

@@ -8,7 +8,7 @@
 
 #include "executor/data/formats/zip_reader.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 
 namespace fs = std::filesystem;
 
@@ -65,4 +65,4 @@ void write_archive(const fs::path& path, const Members& members) {
     archive_write_free(writer);
 }
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -8,7 +8,7 @@
 #include "executor/tensor/array.h"
 
 /// The files of reference/make_programs.py, and what torch computes with them.
-namespace slipway::import {
+namespace slipway::importer {
 
 std::filesystem::path program_path(const std::string& name);
 const nlohmann::json& torch_numbers(const std::string& name);
@@ -20,4 +20,4 @@ using Members = std::map<std::string, std::string>;
 Members members_of(const std::filesystem::path& path);
 void write_archive(const std::filesystem::path& path, const Members& members);
 
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -14,7 +14,7 @@
 #include "tests/executor/import/programs.h"
 #include "tests/support/temp_folder.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -252,4 +252,4 @@ TEST_F(Changed, deep_nesting_is_refused) {
 }
 
 }    // namespace
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -13,7 +13,7 @@
 #include "executor/reference/evaluate.h"
 #include "tests/executor/import/programs.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 namespace {
 
 using testing::HasSubstr;
@@ -184,4 +184,4 @@ TEST(ImportedNetwork, names_all_operators_that_are_missing) {
 }
 
 }    // namespace
-}    // namespace slipway::import
+}    // namespace slipway::importer

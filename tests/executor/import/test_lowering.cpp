@@ -8,7 +8,7 @@
 #include "api/base/error.h"
 #include "executor/reference/evaluate.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 namespace {
 
 using testing::ElementsAre;
@@ -283,4 +283,4 @@ TEST(Lowering, ends_for_views_of_views_without_end) {
 }
 
 }    // namespace
-}    // namespace slipway::import
+}    // namespace slipway::importer

@@ -9,7 +9,7 @@
 #include "executor/import/exported_program.h"
 #include "tests/executor/import/programs.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 namespace {
 
 TEST(Network, is_the_same_after_it_was_stored) {
@@ -43,4 +43,4 @@ TEST(Network, that_is_damaged_is_refused) {
 }
 
 }    // namespace
-}    // namespace slipway::import
+}    // namespace slipway::importer

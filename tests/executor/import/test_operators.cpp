@@ -15,7 +15,7 @@
 #include "executor/import/operator_table.h"
 #include "executor/reference/evaluate.h"
 
-namespace slipway::import {
+namespace slipway::importer {
 namespace {
 
 using Json = nlohmann::json;
@@ -260,4 +260,4 @@ TEST(Operators, are_listed_in_the_documentation) {
 }
 
 }    // namespace
-}    // namespace slipway::import
+}    // namespace slipway::importer

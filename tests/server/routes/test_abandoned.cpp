@@ -15,7 +15,7 @@ class Abandoned : public testing::Test {
 protected:
     Abandoned() { service.ready_dataset("points"); }
 
-    /// Whether the request ended because its client had left after so many looks.
+    /// Whether the request ended because its client had left after this many looks.
     bool ends(Method method, std::vector<std::string> segments, int looks,
               const Json& body = nullptr) {
         const Router router = make_router(service.services);

@@ -23,7 +23,10 @@ import xml.etree.ElementTree as tree
 
 import numpy
 import torch
-from safetensors_file import read_file, write_file
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "train" / "reference"))
+
+import safetensors_file  # noqa: E402
 
 ROOM = 10
 SMALLEST = 1e-5
@@ -159,14 +162,14 @@ def compare(bench, name, make, sample, folder):
     torch.export.save(exported, path)
     single = trained(module, features, labels)
     double = trained(copy.deepcopy(module).double(), features.double(), labels)
-    write_file(folder / "batch.safetensors", {"features": features.numpy(), "labels": labels.to(torch.int32).numpy(),
-                                              "outputs": numpy.array(10, numpy.int32)})
+    safetensors_file.write(folder / "batch.safetensors", {"features": features, "labels": labels.to(torch.int32),
+                                                          "outputs": torch.tensor(10, dtype=torch.int32)})
     done = subprocess.run([bench, path, folder / "batch.safetensors", folder / "out.safetensors"],
                           capture_output=True, text=True)
     path.unlink()
     if done.returncode:
         return None, [done.stderr.strip()[-600:]]
-    return judge(read_file(folder / "out.safetensors"), single, double)
+    return judge({name: value.numpy() for name, value in safetensors_file.read(folder / "out.safetensors").items()}, single, double)
 
 
 def main():
